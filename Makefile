@@ -1,0 +1,48 @@
+# FedPerm: everything a person or CI does. Bare `make` prints this help.
+
+PYTHON ?= python3
+PIP_ARGS ?=                      # e.g. PIP_ARGS="--index-url https://mirror.example/simple"
+BENCH ?= --preset light --value-bits 11
+
+VENV := .venv
+BIN := $(VENV)/bin
+PROJECTS := shared/public shared/secret shared/cli services/keyserver services/aggregator services/client
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test lint format bench clean constraints
+
+help: ## print this help
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## make .venv and install everything, editable, at the versions in constraints.txt
+
+$(READY): constraints.txt requirements-dev.txt $(PROJECTS:%=%/pyproject.toml)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FedPerm needs Python 3.11 or newer; choose one with: make setup PYTHON=python3.11")'
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo 'python3-venv is missing: apt-get install python3-venv'; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) \
+	  -r requirements-dev.txt $(PROJECTS:%=-e %) -e 'shared/cli[figures]'
+	@touch $@
+
+test: setup ## run the tests
+	$(BIN)/pytest -n 2
+
+lint: setup ## ruff and mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup ## format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup ## measure the core against python-paillier; BENCH="--preset heavy" for more
+	$(BIN)/fedperm bench $(BENCH)
+
+constraints: setup ## write the versions now installed to constraints.txt
+	$(BIN)/pip freeze --exclude-editable > constraints.txt
+
+clean: ## remove what make made
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache out
+	find . -name __pycache__ -o -name '*.egg-info' | xargs rm -rf

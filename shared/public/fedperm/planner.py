@@ -1,0 +1,116 @@
+"""One function that chooses value bits, slots, groups and bucket width, and says why."""
+
+from dataclasses import dataclass
+
+from fedperm.errors import ParameterError
+from fedperm.fixed_point import FixedPoint
+from fedperm.multi_exponentiation import best_bucket_bits, multiplications
+from fedperm.normalisation import CENTRE
+from fedperm.packing import Packing
+from fedperm.paillier import DEFAULT_KEY_BITS
+from fedperm.windows import Geometry
+
+NOISE_TAIL = 8
+"""The coded interval reaches so many Laplace scales beyond [0, 1]: e^-8 of the draws are cut."""
+
+ROUNDING_SHARE = 1e-3
+"""Rounding to B bits may add this share of the noise's own variance."""
+
+NOISELESS_VALUE_BITS = 16
+"""Without noise nothing hides the rounding: a step is then 2C/65535."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that fixes shapes and arithmetic of a run's messages, and the reasons."""
+
+    geometry: Geometry
+    fixed_point: FixedPoint
+    packing: Packing
+    bucket_bits: int
+    modmuls: int
+    reasons: tuple[str, ...]
+
+    @property
+    def mask_ciphertexts(self) -> int:
+        """Ciphertexts one client encrypts and uploads."""
+        return self.geometry.patterns * self.packing.groups * self.geometry.k1
+
+    @property
+    def aggregate_ciphertexts(self) -> int:
+        """Ciphertexts the aggregator publishes and every client decrypts."""
+        return self.geometry.windows * self.packing.groups
+
+
+def plan(
+    *,
+    d: int,
+    k1: int,
+    k2: int,
+    clients: int,
+    laplace_scale: float = 0.0,
+    key_bits: int = DEFAULT_KEY_BITS,
+    value_bits: int | None = None,
+) -> Plan:
+    """The cheapest plan whose rounding is negligible beside the noise; any choice can be pinned."""
+    if not 0 <= laplace_scale < float("inf"):
+        raise ParameterError(
+            f"the Laplace scale b is {laplace_scale}", "choose 0 for no noise, or a finite scale"
+        )
+    geometry = Geometry(d, k1, k2)
+    reach = CENTRE + NOISE_TAIL * laplace_scale
+    chosen_bits = choose_value_bits(reach, laplace_scale) if value_bits is None else value_bits
+    fixed_point = FixedPoint(chosen_bits, reach)
+    packing = Packing(key_bits, clients, chosen_bits, k1)
+    bases, bits = clients * k1, geometry.superwindow * chosen_bits
+    bucket_bits = best_bucket_bits(bases, bits)
+    modmuls = geometry.patterns * packing.groups * sum(multiplications(bases, bits, bucket_bits))
+    reasons = (
+        _explain_geometry(geometry),
+        _explain_value_bits(fixed_point, laplace_scale, pinned=value_bits is not None),
+        _explain_packing(packing),
+        f"buckets: digits of {bucket_bits} bits cost the fewest multiplications when {clients} "
+        f"updates are folded together, about {modmuls:,}",
+    )
+    return Plan(geometry, fixed_point, packing, bucket_bits, modmuls, reasons)
+
+
+def choose_value_bits(reach: float, laplace_scale: float) -> int:
+    """The fewest bits whose rounding adds at most ROUNDING_SHARE of the noise's variance."""
+    for bits in range(1, NOISELESS_VALUE_BITS):
+        if rounding_share(FixedPoint(bits, reach), laplace_scale) <= ROUNDING_SHARE:
+            return bits
+    return NOISELESS_VALUE_BITS
+
+
+def rounding_share(fixed_point: FixedPoint, laplace_scale: float) -> float:
+    """Variance added by stochastic rounding (step^2 / 6 on average) over Laplace's 2 b^2."""
+    if laplace_scale == 0:
+        return float("inf")
+    return fixed_point.step**2 / 6 / (2 * laplace_scale**2)
+
+
+def _explain_geometry(geometry: Geometry) -> str:
+    return (
+        f"geometry: {geometry.d:,} parameters in {geometry.windows:,} windows of {geometry.k1:,}, "
+        f"{geometry.padded_d - geometry.d:,} positions padded; {geometry.patterns} pattern(s), "
+        f"superwindows of {geometry.superwindow} parameters"
+    )
+
+
+def _explain_value_bits(fixed_point: FixedPoint, laplace_scale: float, *, pinned: bool) -> str:
+    if laplace_scale == 0:
+        effect = f"no noise to hide in; a step is 1/{fixed_point.top} of the clip range"
+    else:
+        share = rounding_share(fixed_point, laplace_scale)
+        effect = f"rounding adds {share:.3%} of the variance of the noise (b = {laplace_scale:g})"
+    origin = "as asked" if pinned else "the fewest that do"
+    return f"values: {fixed_point.value_bits} bits, {origin}: {effect}"
+
+
+def _explain_packing(packing: Packing) -> str:
+    return (
+        f"slots: {packing.slot_bits} bits hold the sum of {packing.clients} client(s), at most "
+        f"{packing.top_sum:,}; a {packing.key_bits}-bit plaintext has {packing.slots} of them, "
+        f"so a column of {packing.k1:,} rows needs {packing.groups} group(s)"
+    )

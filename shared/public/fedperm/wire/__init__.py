@@ -1,0 +1,1 @@
+"""Messages in bulk: safetensors bodies of exactly known shape and length."""

@@ -1,0 +1,50 @@
+"""The encrypted aggregate on the wire: tensors `ciphertexts` and `contributors`."""
+
+from itertools import islice
+
+import numpy as np
+
+from fedperm.aggregation import EncryptedSum
+from fedperm.errors import AggregateError
+from fedperm.paillier import PublicKey
+from fedperm.planner import Plan
+from fedperm.wire.body import Body, Tensor
+from fedperm.wire.ciphertexts import read_ciphertexts
+
+
+def aggregate_body(plan: Plan, public_key: PublicKey) -> Body:
+    shape = (plan.geometry.windows, plan.packing.groups, public_key.ciphertext_bytes)
+    return Body(
+        (
+            Tensor("ciphertexts", np.dtype("u1"), shape),
+            Tensor("contributors", np.dtype("<u4"), (1,)),
+        )
+    )
+
+
+def encode_aggregate(total: EncryptedSum, plan: Plan, public_key: PublicKey) -> bytes:
+    body = aggregate_body(plan, public_key)
+    octets = b"".join(public_key.to_bytes(c) for row in total.ciphertexts for c in row)
+    shape = (plan.geometry.windows, plan.packing.groups, public_key.ciphertext_bytes)
+    return body.encode(
+        {
+            "ciphertexts": np.frombuffer(octets, np.uint8).reshape(shape),
+            "contributors": np.array([total.contributors], "<u4"),
+        }
+    )
+
+
+def decode_aggregate(body: bytes | memoryview, plan: Plan, public_key: PublicKey) -> EncryptedSum:
+    """The sum, or a typed refusal: an impossible count, or numbers that are no ciphertexts."""
+    arrays = aggregate_body(plan, public_key).decode(body)
+    contributors = int(arrays["contributors"][0])
+    if not 1 <= contributors <= plan.packing.clients:
+        raise AggregateError(
+            f"{contributors} contributors in a run planned for 1 to {plan.packing.clients}",
+            "the aggregator's count is wrong: do not apply it",
+        )
+    ciphertexts = list(read_ciphertexts(arrays["ciphertexts"]))
+    public_key.check_ciphertexts(ciphertexts)
+    numbers = iter(ciphertexts)
+    rows = tuple(tuple(islice(numbers, plan.packing.groups)) for _ in range(plan.geometry.windows))
+    return EncryptedSum(rows, contributors)

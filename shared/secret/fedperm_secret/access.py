@@ -1,0 +1,17 @@
+"""The capability to take a secret key apart.
+
+Whoever needs p and q in the open must name SECRET_KEY_ACCESS, so that every such place is found
+by searching for that one word.
+"""
+
+from typing import Final, final
+
+
+@final
+class SecretKeyAccess:
+    """Held by code that is allowed to see p and q."""
+
+    __slots__ = ()
+
+
+SECRET_KEY_ACCESS: Final = SecretKeyAccess()
