@@ -7,6 +7,9 @@ FedPermError
 │   ├── BodyError             its header or size is not the one expected
 │   ├── ValueRangeError       a shuffled value needs more than B bits
 │   └── CiphertextError       not an element of the group (0, >= n^2, or not a unit)
+├── PrivacyError            whoever set the privacy parameters
+│   ├── UnknownEventError     an accountant was asked to count what it does not know
+│   └── PreconditionError     a bound does not hold for these parameters
 ├── TooManyClientsError     the aggregator: more contributions than slots were planned for
 └── AggregateError          the aggregator: what it published fails the client's checks
 """
@@ -49,6 +52,18 @@ class CiphertextError(MessageError):
 
     Its message never carries the number: one that shares a factor with n *is* the secret key.
     """
+
+
+class PrivacyError(FedPermError):
+    """A privacy guarantee cannot be given; nothing was counted."""
+
+
+class UnknownEventError(PrivacyError):
+    """An accountant refuses to count an event it does not know."""
+
+
+class PreconditionError(PrivacyError):
+    """A bound's precondition fails: it says nothing here, and is not extrapolated."""
 
 
 class TooManyClientsError(FedPermError):

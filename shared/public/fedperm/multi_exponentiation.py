@@ -23,11 +23,9 @@ import numpy as np
 from gmpy2 import mpz
 from numpy.typing import NDArray
 
-SPLIT_FROM_CHUNKS = 5
-"""Splitting costs about as much as the savings of 4 chunks (docs/adr/0005)."""
-
 HALF_SIZE_COST = 0.56
-"""A half-size multiplication against a full one, in gmpy2 at 2048-bit keys (docs/adr/0005)."""
+SPLIT_COST = 1.5
+"""A half-size multiplication, and splitting a base, in full-size multiplications (ADR 5)."""
 
 MAX_BUCKET_BITS = 14
 ONE, ZERO = mpz(1), mpz(0)
@@ -39,12 +37,36 @@ def chunk_count(bits: int, bucket_bits: int) -> int:
 
 def multiplications(bases: int, bits: int, bucket_bits: int) -> tuple[int, int]:
     """Expected (into buckets, full-size) multiplications for random exponents of that length."""
-    chunks = chunk_count(bits, bucket_bits)
-    buckets = (1 << bucket_bits) - 1
-    filled = round(buckets * (1 - (1 - 1 / (buckets + 1)) ** bases))
-    into_buckets = max(0, bases * buckets // (buckets + 1) - filled)
-    reduction = min(2 * (buckets + 1) - 2 - 2 * bucket_bits, 2 * filled)
-    return chunks * into_buckets, chunks * max(0, reduction) + 2 * bits
+    whole, rest = divmod(bits, bucket_bits)
+    widths = [bucket_bits] * whole + [rest] * (rest > 0)
+    into_buckets = sum(_into_buckets(bases, width) for width in widths)
+    reduction = sum(_reduction(bases, width) for width in widths)
+    return round(into_buckets), round(reduction) + 2 * bits
+
+
+def _into_buckets(bases: int, width: int) -> float:
+    """Every base with a non-zero digit, less the first in each bucket, which is only put there."""
+    buckets = 1 << width
+    return bases * (1 - 1 / buckets) - (buckets - 1) * _filled(bases, buckets)
+
+
+def _reduction(bases: int, width: int) -> float:
+    """Level by level as in `_bit_rows`: the product of the odd buckets, and the merging."""
+    cost = 0.0
+    for level in range(1, width + 1):
+        half, filled = 1 << (level - 1), _filled(bases, 1 << level)
+        cost += max(0.0, half * filled - 1) + (half - 1) * filled * filled
+    return cost
+
+
+def _filled(bases: int, buckets: int) -> float:
+    """The chance that a bucket holds at least one base."""
+    return 1 - (1 - 1 / buckets) ** bases
+
+
+def splitting_pays(chunks: int) -> bool:
+    """A base is split once and multiplied into one bucket per chunk."""
+    return chunks * (1 - HALF_SIZE_COST) > SPLIT_COST
 
 
 def best_bucket_bits(bases: int, bits: int) -> int:
@@ -52,8 +74,9 @@ def best_bucket_bits(bases: int, bits: int) -> int:
 
     def work(bucket_bits: int) -> float:
         into_buckets, full = multiplications(bases, bits, bucket_bits)
-        halves = chunk_count(bits, bucket_bits) >= SPLIT_FROM_CHUNKS
-        return into_buckets * (HALF_SIZE_COST if halves else 1) + full
+        if splitting_pays(chunk_count(bits, bucket_bits)):
+            return into_buckets * HALF_SIZE_COST + bases * SPLIT_COST + full
+        return into_buckets + full
 
     return min(range(1, min(bits, MAX_BUCKET_BITS) + 1), key=work)
 
@@ -117,7 +140,7 @@ class MultiExponentiation:
         return (string.reshape(len(exponents), self._chunks, self.bucket_bits) @ weights).T
 
     def _split(self, bases: Sequence[mpz]) -> tuple[Sequence[mpz], Sequence[mpz]]:
-        if self._chunks < SPLIT_FROM_CHUNKS:
+        if not splitting_pays(self._chunks):
             return bases, [ZERO] * len(bases)
         quotients, smalls = zip(*(gmpy2.f_divmod(base, self.n) for base in bases), strict=True)
         inverses = batch_invert(smalls, self.n)

@@ -1,0 +1,1 @@
+"""Measurements and experiments: imports everything, is imported by nothing."""

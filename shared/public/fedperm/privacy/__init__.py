@@ -1,0 +1,1 @@
+"""What a run costs in privacy: events, bounds, accountants, calibration, ledger and report."""
