@@ -9,7 +9,9 @@ FedPermError
 │   └── CiphertextError       not an element of the group (0, >= n^2, or not a unit)
 ├── PrivacyError            whoever set the privacy parameters
 │   ├── UnknownEventError     an accountant was asked to count what it does not know
-│   └── PreconditionError     a bound does not hold for these parameters
+│   ├── PreconditionError     a bound does not hold for these parameters
+│   ├── BudgetError           the client's ledger refuses a round
+│   └── LedgerError           the ledger is damaged, or not the one for this budget
 ├── TooManyClientsError     the aggregator: more contributions than slots were planned for
 └── AggregateError          the aggregator: what it published fails the client's checks
 """
@@ -64,6 +66,14 @@ class UnknownEventError(PrivacyError):
 
 class PreconditionError(PrivacyError):
     """A bound's precondition fails: it says nothing here, and is not extrapolated."""
+
+
+class BudgetError(PrivacyError):
+    """A round would pass the client's privacy budget; it was neither charged nor sent."""
+
+
+class LedgerError(PrivacyError):
+    """The privacy ledger cannot be trusted; it is refused, never reset."""
 
 
 class TooManyClientsError(FedPermError):
