@@ -62,10 +62,18 @@ class EncryptedSum:
 
 @dataclass(frozen=True)
 class Work:
-    """What an operation cost, all processes together."""
+    """What an operation cost, all processes together; some multiplications are of half size."""
 
-    cpu_seconds: float
-    modmuls: int
+    cpu_seconds: float = 0.0
+    modmuls: int = 0
+    half_size_modmuls: int = 0
+
+    def __add__(self, other: "Work") -> "Work":
+        return Work(
+            self.cpu_seconds + other.cpu_seconds,
+            self.modmuls + other.modmuls,
+            self.half_size_modmuls + other.half_size_modmuls,
+        )
 
 
 @dataclass(frozen=True)
@@ -106,14 +114,12 @@ def fold(
     jobs = list(_jobs(updates, plan, public_key, workers))
     futures = {executor.submit(run_job, job): job for job in jobs}
     rows = [[mpz(1)] * plan.packing.groups for _ in range(plan.geometry.windows)]
-    cpu_seconds, modmuls = 0.0, 0
+    work = Work()
     for job, result in _completed(futures, on_progress):
         for window, product in zip(job.windows, result.products, strict=True):
             rows[window][job.group] = product
-        cpu_seconds += result.work.cpu_seconds
-        modmuls += result.work.modmuls
-    total = EncryptedSum(tuple(tuple(row) for row in rows), len(updates))
-    return total, Work(cpu_seconds, modmuls)
+        work += result.work
+    return EncryptedSum(tuple(tuple(row) for row in rows), len(updates)), work
 
 
 def combine(parts: Sequence[EncryptedSum], plan: Plan, public_key: PublicKey) -> EncryptedSum:
@@ -137,7 +143,7 @@ def rerandomise(
     ]
     results = [job.result() for job in jobs]
     rows = tuple(tuple(result.products) for result in results)
-    work = Work(sum(result.work.cpu_seconds for result in results), sum(map(len, rows)))
+    work = sum((result.work for result in results), Work())
     return EncryptedSum(rows, total.contributors), work
 
 
@@ -154,7 +160,8 @@ def run_job(job: FoldJob) -> FoldResult:
         bases = [c for stored in job.masks[batch] for c in _read(stored, job)]
         powers.add(bases, job.values[batch].transpose(0, 2, 1).reshape(len(bases), -1))
     products = powers.results()
-    work = Work(time.process_time() - start, powers.tally.modmuls)
+    tally = powers.tally
+    work = Work(time.process_time() - start, tally.modmuls, tally.half_size)
     return FoldResult(products, work)
 
 

@@ -91,9 +91,14 @@ class Factor:
 
 @dataclass
 class Tally:
-    """Multiplications modulo n^2 done so far, half-size ones included."""
+    """Multiplications modulo n^2 done so far: by a factor below n, and by one below n^2."""
 
-    modmuls: int = 0
+    half_size: int = 0
+    full_size: int = 0
+
+    @property
+    def modmuls(self) -> int:
+        return self.half_size + self.full_size
 
 
 @dataclass
@@ -109,6 +114,7 @@ class MultiExponentiation:
     def __post_init__(self) -> None:
         self._n_squared = self.n * self.n
         self._chunks = chunk_count(self.windows * self.value_bits, self.bucket_bits)
+        self._splits = splitting_pays(self._chunks)
         buckets = 1 << self.bucket_bits
         self._products = [[ONE] * buckets for _ in range(self._chunks)]
         self._slopes = [[ZERO] * buckets for _ in range(self._chunks)]
@@ -140,7 +146,7 @@ class MultiExponentiation:
         return (string.reshape(len(exponents), self._chunks, self.bucket_bits) @ weights).T
 
     def _split(self, bases: Sequence[mpz]) -> tuple[Sequence[mpz], Sequence[mpz]]:
-        if not splitting_pays(self._chunks):
+        if not self._splits:
             return bases, [ZERO] * len(bases)
         quotients, smalls = zip(*(gmpy2.f_divmod(base, self.n) for base in bases), strict=True)
         inverses = batch_invert(smalls, self.n)
@@ -156,7 +162,11 @@ class MultiExponentiation:
             if digit:
                 products[digit] = products[digit] * a % n_squared
                 sums[digit] += s
-        self.tally.modmuls += len(digits) - digits.count(0) - untouched
+        done = len(digits) - digits.count(0) - untouched
+        if self._splits:
+            self.tally.half_size += done
+        else:
+            self.tally.full_size += done
 
     def _bit_rows(self, chunk: int) -> list[Factor]:
         """For each of the c bits the product of all buckets whose number has that bit set.
@@ -192,11 +202,11 @@ class MultiExponentiation:
             return left
         if left.a is ONE:
             return right
-        self.tally.modmuls += 1
+        self.tally.full_size += 1
         return Factor(left.a * right.a % self._n_squared, left.s + right.s)
 
     def _join(self, factor: Factor) -> mpz:
-        self.tally.modmuls += 1
+        self.tally.full_size += 1
         return factor.a * (1 + self.n * (factor.s % self.n)) % self._n_squared
 
 

@@ -64,7 +64,8 @@ class NormBound:
         origin = (self.form.origin - fixed_point.low) / fixed_point.step
         norm_before = _norm(values, origin) * fixed_point.step
         if norm_before <= self.limit:
-            return BoundedValues(values, norm_before, norm_before)
+            # a copy: the values are views into a whole upload, which must not be kept alive
+            return BoundedValues(values.copy(), norm_before, norm_before)
         target = self.limit - fixed_point.step * math.sqrt(values.size) / 2
         if target <= 0:
             raise ParameterError(

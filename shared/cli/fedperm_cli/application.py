@@ -1,0 +1,40 @@
+"""All commands under one name."""
+
+from typing import Annotated
+
+import typer
+
+import fedperm
+from fedperm_cli.bench.command import bench
+
+application = typer.Typer(
+    name="fedperm",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="""Federated learning whose aggregator sees shuffled, noised values and encrypted sums.
+
+    Clients add noise to their updates, shuffle them, and send encrypted masks with which the
+    aggregator undoes the shuffling without seeing it.""",
+    epilog="Exit codes: 0 success, 1 a check failed, 2 wrong usage or parameters.",
+)
+application.command()(bench)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"fedperm {fedperm.__version__}")
+        raise typer.Exit
+
+
+@application.callback()
+def _top_level(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Options that stand before any command."""

@@ -1,0 +1,1 @@
+"""`fedperm bench`: the product's own functions, measured beside python-paillier."""

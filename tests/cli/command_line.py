@@ -1,0 +1,27 @@
+"""Runs the installed command as an operator does."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+COMMAND = Path(sys.executable).with_name("fedperm")
+SMALL_KEY = ("--key-bits", "512", "--insecure-test-key")
+SMALL_ROUND = (*SMALL_KEY, "--k1", "8", "--k2", "2", "--d", "100", "--clients", "3")
+
+
+def fedperm(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [str(COMMAND), *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def bench_report(*arguments: str) -> dict[str, Any]:
+    """The JSON of a bench that must succeed, print one line and stay silent otherwise."""
+    finished = fedperm("bench", *arguments)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr == ""
+    assert finished.stdout.count("\n") == 1
+    report: dict[str, Any] = json.loads(finished.stdout)
+    return report

@@ -1,0 +1,64 @@
+"""Wrong input ends with exit code 2, a message and a hint; nobody sees a traceback."""
+
+from pathlib import Path
+
+import pytest
+
+import fedperm as library
+from tests.cli.command_line import SMALL_KEY, fedperm
+
+
+def test_version() -> None:
+    assert fedperm("--version").stdout == f"fedperm {library.__version__}\n"
+
+
+def test_help_lists_the_command() -> None:
+    assert "bench" in fedperm("--help").stdout
+
+
+def test_bench_help_names_every_option() -> None:
+    text = fedperm("bench", "--help").stdout
+    for option in ("--preset", "--k1", "--k2", "--d", "--clients", "--value-bits", "--key-bits",
+                   "--processes", "--json", "--format", "--figures", "--values",
+                   "--laplace-scale", "--insecure-test-key"):  # fmt: skip
+        assert option in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--key-bits", "512"), "a key of 512 bits"),
+        (("--k1", "0"), "k1 is 0"),
+        (("--clients", "0"), "clients is 0"),
+        (("--value-bits", "99"), "value_bits is 99"),
+        (("--processes", "0"), "0 worker processes"),
+        (("--laplace-scale", "nan"), "the Laplace scale b is nan"),
+        ((*SMALL_KEY, "--key-bits", "70"), "a test key of 70 bits"),
+    ],
+)
+def test_impossible_parameters_are_refused_with_a_hint(
+    arguments: tuple[str, ...], message: str
+) -> None:
+    finished = fedperm("bench", *arguments, "--json")
+    assert finished.returncode == 2
+    assert finished.stdout == ""
+    assert f"error: {message}" in finished.stderr
+    assert "hint: " in finished.stderr
+    assert "Traceback" not in finished.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--preset", "medium"), ("--k1", "many"), ("--no-such-option",)]
+)
+def test_unknown_words_are_refused_with_the_usage(arguments: tuple[str, ...]) -> None:
+    finished = fedperm("bench", *arguments)
+    assert finished.returncode == 2
+    assert "Usage: fedperm bench" in finished.stderr
+    assert "Traceback" not in finished.stderr
+
+
+def test_figures_need_a_directory_that_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    finished = fedperm("bench", *SMALL_KEY, "--figures", str(tmp_path / "file" / "below"))
+    assert finished.returncode == 2
+    assert "hint: choose another directory" in finished.stderr
