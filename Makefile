@@ -1,7 +1,9 @@
 # FedPerm: everything a person or CI does. Bare `make` prints this help.
 
 PYTHON ?= python3
-PIP_ARGS ?=                      # e.g. PIP_ARGS="--index-url https://mirror.example/simple"
+# another package index, or torch's own index for CPU builds, which are much smaller:
+#   make setup PIP_ARGS="--extra-index-url https://download.pytorch.org/whl/cpu"
+PIP_ARGS ?=
 BENCH ?= --preset light --value-bits 11
 
 VENV := .venv
@@ -41,7 +43,7 @@ bench: setup ## measure the core against python-paillier; BENCH="--preset heavy"
 	$(BIN)/fedperm bench $(BENCH)
 
 constraints: setup ## write the versions now installed to constraints.txt
-	$(BIN)/pip freeze --exclude-editable > constraints.txt
+	$(BIN)/pip freeze --all --exclude-editable | sed -e '/^pip==/d' -e 's/+cpu$$//' > constraints.txt
 
 clean: ## remove what make made
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache out

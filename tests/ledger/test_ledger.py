@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedperm.errors import BudgetError, LedgerError, ParameterError
+from fedperm.privacy.accountant import Guarantee
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.ledger import Budget, Charge, Ledger
 from fedperm.windows import Geometry
@@ -25,9 +26,10 @@ class PerParameter:
 
     name = "per-parameter"
 
-    def epsilon(self, event: Rounds, delta: float) -> float:
+    def guarantee(self, rounds: Rounds, delta: float) -> Guarantee:
         assert 0 < delta <= BUDGET.delta
-        return event.count * event.event.epsilon_wd
+        epsilon = rounds.count * rounds.event.epsilon_wd
+        return Guarantee(epsilon, delta, self.name, "basic composition")
 
 
 def start(folder: Path) -> Ledger:

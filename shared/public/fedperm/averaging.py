@@ -18,7 +18,7 @@ def unpack_sum(
     plaintexts: Sequence[Sequence[mpz]], contributors: int, plan: Plan
 ) -> NDArray[np.int64]:
     """The integer sums (windows, k1) in the slots, each checked against what is possible."""
-    _check_shape(plaintexts, contributors, plan)
+    check_aggregate_shape(plaintexts, contributors, plan)
     packing = plan.packing
     sums = np.stack(
         [
@@ -42,14 +42,18 @@ def average_update(
     return denormalise(mean, clip)
 
 
-def _check_shape(plaintexts: Sequence[Sequence[mpz]], contributors: int, plan: Plan) -> None:
-    expected = [plan.packing.groups] * plan.geometry.windows
-    if [len(row) for row in plaintexts] != expected:
+def check_aggregate_shape(numbers: Sequence[Sequence[mpz]], contributors: int, plan: Plan) -> None:
+    """An aggregate has one number per window and group, and a possible count of contributors."""
+    if [len(row) for row in numbers] != [plan.packing.groups] * plan.geometry.windows:
         raise AggregateError(
             f"the aggregate does not hold {plan.geometry.windows} windows "
             f"of {plan.packing.groups} ciphertexts",
             "it belongs to other parameters, or it is not an average: do not apply it",
         )
+    check_contributors(contributors, plan)
+
+
+def check_contributors(contributors: int, plan: Plan) -> None:
     if not 1 <= contributors <= plan.packing.clients:
         raise AggregateError(
             f"{contributors} contributors in a run planned for 1 to {plan.packing.clients}",

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from random import Random
 from threading import Event, Lock, Thread
 from typing import NoReturn, Protocol
+from weakref import WeakSet
 
 from gmpy2 import mpz
 
@@ -38,22 +39,32 @@ class PublicBlinding:
         return self.public_key.blinding_factor(self.public_key.draw_unit(randomness))
 
 
+_pools: WeakSet["BlindingPool"] = WeakSet()
+
+
+def _empty_all_pools() -> None:
+    for pool in _pools:
+        pool._start_empty()
+
+
+os.register_at_fork(after_in_child=_empty_all_pools)
+
+
 class BlindingPool:
     """Factors made ahead of time; each leaves the pool once."""
 
     def __init__(self, source: BlindingSource, randomness: Random) -> None:
         self._source = source
         self._randomness = randomness
-        self._factors: deque[mpz] = deque()
-        self._lock = Lock()
-        self._owner = os.getpid()
+        self._start_empty()
+        _pools.add(self)
 
     @property
     def public_key(self) -> PublicKey:
         return self._source.public_key
 
     def __len__(self) -> int:
-        return len(self._factors) if self._owner == os.getpid() else 0
+        return len(self._factors)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a pool of blinding factors cannot be copied: each factor is used once")
@@ -64,14 +75,12 @@ class BlindingPool:
         for _ in range(count):
             factor = self._source.draw(self._randomness)
             with self._lock:
-                self._own()
                 self._factors.append(factor)
 
     def take(self, count: int) -> list[mpz]:
         """Removes `count` factors; makes on the spot what the pool does not hold."""
         self._check_count(count)
         with self._lock:
-            self._own()
             ready = min(count, len(self._factors))
             factors = [self._factors.popleft() for _ in range(ready)]
         factors.extend(self._source.draw(self._randomness) for _ in range(count - ready))
@@ -96,11 +105,11 @@ class BlindingPool:
             else:
                 stop.wait(0.05)
 
-    def _own(self) -> None:
-        """Drops what a fork copied: the parent will use those factors."""
-        if self._owner != os.getpid():
-            self._factors.clear()
-            self._owner = os.getpid()
+    def _start_empty(self) -> None:
+        """Also in a forked child: the parent will use the factors that the fork copied, and a
+        thread of the parent may have held the lock."""
+        self._factors: deque[mpz] = deque()
+        self._lock = Lock()
 
     @staticmethod
     def _check_count(count: int) -> None:

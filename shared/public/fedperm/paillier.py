@@ -42,7 +42,7 @@ class PublicKey:
 
     def __post_init__(self) -> None:
         check_key_bits(self.key_bits, insecure_for_tests=self.insecure_for_tests)
-        if not self.n % 2 or gmpy2.is_prime(self.n) or gmpy2.is_square(self.n):
+        if not self.n % 2 or gmpy2.is_prime(self.n) or gmpy2.is_power(self.n):
             raise KeyStrengthError(
                 "n is not a product of two different odd primes", "fetch the public key again"
             )

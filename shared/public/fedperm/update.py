@@ -12,7 +12,7 @@ from fedperm.permutation import Permutation, shuffle
 from fedperm.windows import Geometry
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Update:
     """values: (windows, k1) integers below 2^B; masks: see `masks.EncryptedMasks`."""
 

@@ -15,3 +15,9 @@ class SecretKeyAccess:
 
 
 SECRET_KEY_ACCESS: Final = SecretKeyAccess()
+
+
+def check_access(access: SecretKeyAccess) -> None:
+    """Refuses everything but the one capability, so that a search for its name finds all uses."""
+    if access is not SECRET_KEY_ACCESS:
+        raise TypeError("taking a secret key apart needs SECRET_KEY_ACCESS")

@@ -21,6 +21,9 @@ class _Half:
     square: mpz
     scale: mpz
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("half of a secret key cannot be pickled or copied")
+
     def decrypt(self, ciphertext: mpz) -> mpz:
         power = gmpy2.powmod(ciphertext % self.square, self.prime - 1, self.square)
         return (power - 1) // self.prime * self.scale % self.prime

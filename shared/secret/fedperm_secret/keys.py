@@ -8,7 +8,7 @@ from gmpy2 import mpz
 
 from fedperm.errors import KeyStrengthError
 from fedperm.paillier import DEFAULT_KEY_BITS, PublicKey, check_key_bits
-from fedperm_secret.access import SecretKeyAccess
+from fedperm_secret.access import SecretKeyAccess, check_access
 from fedperm_secret.safe_primes import draw_safe_prime
 
 
@@ -22,6 +22,11 @@ class SecretKey:
             raise KeyStrengthError(
                 "p and q are not two different primes", "generate or import the key again"
             )
+        if p.bit_length() != q.bit_length():
+            raise KeyStrengthError(
+                "p and q differ in length: the shorter one is easy to find",
+                "use primes of the same length",
+            )
         self.public_key = PublicKey(p * q, insecure_for_tests)
         if gmpy2.gcd(self.public_key.n, (p - 1) * (q - 1)) != 1:
             raise KeyStrengthError(
@@ -29,15 +34,18 @@ class SecretKey:
             )
         self._p, self._q = p, q
 
-    def factors(self, _access: SecretKeyAccess) -> tuple[mpz, mpz]:
+    def factors(self, access: SecretKeyAccess) -> tuple[mpz, mpz]:
         """p and q, for those who hold the capability."""
+        check_access(access)
         return self._p, self._q
 
     def __repr__(self) -> str:
         return f"<SecretKey of {self.public_key.key_id[:16]}>"
 
-    def __reduce__(self) -> NoReturn:
+    def __getstate__(self) -> NoReturn:
         raise TypeError("a secret key cannot be pickled or copied; see fedperm_secret.storage")
+
+    __reduce__ = __getstate__
 
 
 def generate_key(

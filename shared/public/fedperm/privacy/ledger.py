@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from fedperm.errors import BudgetError, FedPermError, LedgerError, ParameterError
+from fedperm.privacy.accountant import Guarantee
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.ledger_file import Line, damaged, read_lines, write_lines
 from fedperm.windows import Geometry
@@ -27,7 +28,7 @@ class Counting(Protocol):
     @property
     def name(self) -> str: ...
 
-    def epsilon(self, event: Rounds, delta: float) -> float: ...
+    def guarantee(self, rounds: Rounds, delta: float) -> Guarantee: ...
 
 
 @dataclass(frozen=True)
@@ -140,9 +141,12 @@ class Ledger:
     def _total(self, counts: "Counter[ShuffledLaplace]") -> float:
         """Rounds of one kind are counted together; different kinds by basic composition."""
         return sum(
-            self._accountant.epsilon(Rounds(event, count), self.budget.delta / len(counts))
+            self._guarantee(Rounds(event, count), len(counts)).epsilon
             for event, count in counts.items()
         )
+
+    def _guarantee(self, rounds: Rounds, kinds: int) -> Guarantee:
+        return self._accountant.guarantee(rounds, self.budget.delta / kinds)
 
     def _read(self) -> tuple[Charge, ...]:
         header, *lines = read_lines(self.path)

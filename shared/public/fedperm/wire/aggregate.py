@@ -5,7 +5,7 @@ from itertools import islice
 import numpy as np
 
 from fedperm.aggregation import EncryptedSum
-from fedperm.errors import AggregateError
+from fedperm.averaging import check_aggregate_shape, check_contributors
 from fedperm.paillier import PublicKey
 from fedperm.planner import Plan
 from fedperm.wire.body import Body, Tensor
@@ -23,6 +23,8 @@ def aggregate_body(plan: Plan, public_key: PublicKey) -> Body:
 
 
 def encode_aggregate(total: EncryptedSum, plan: Plan, public_key: PublicKey) -> bytes:
+    """The body; a sum of other parameters or with an impossible count is refused."""
+    check_aggregate_shape(total.ciphertexts, total.contributors, plan)
     body = aggregate_body(plan, public_key)
     octets = b"".join(public_key.to_bytes(c) for row in total.ciphertexts for c in row)
     shape = (plan.geometry.windows, plan.packing.groups, public_key.ciphertext_bytes)
@@ -38,11 +40,7 @@ def decode_aggregate(body: bytes | memoryview, plan: Plan, public_key: PublicKey
     """The sum, or a typed refusal: an impossible count, or numbers that are no ciphertexts."""
     arrays = aggregate_body(plan, public_key).decode(body)
     contributors = int(arrays["contributors"][0])
-    if not 1 <= contributors <= plan.packing.clients:
-        raise AggregateError(
-            f"{contributors} contributors in a run planned for 1 to {plan.packing.clients}",
-            "the aggregator's count is wrong: do not apply it",
-        )
+    check_contributors(contributors, plan)
     ciphertexts = list(read_ciphertexts(arrays["ciphertexts"]))
     public_key.check_ciphertexts(ciphertexts)
     numbers = iter(ciphertexts)

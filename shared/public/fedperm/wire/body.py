@@ -117,7 +117,7 @@ class Body:
             return f"the header claims {length} bytes, expected {len(self.header) - _LENGTH_PREFIX}"
         try:
             found = json.loads(bytes(view[_LENGTH_PREFIX : _LENGTH_PREFIX + length]))
-        except ValueError:
+        except (ValueError, RecursionError):
             return "the header is not JSON"
         return _difference(found, self._entries())
 

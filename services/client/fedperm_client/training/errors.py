@@ -1,0 +1,7 @@
+"""Why a model cannot be trained with the record-level guarantee."""
+
+from fedperm.errors import PreconditionError
+
+
+class PerExampleError(PreconditionError):
+    """The model has no gradient of one example alone, or not of all its parameters."""

@@ -1,0 +1,1 @@
+"""Integer Laplace noise that is safe in finite precision (floats are not: Mironov 2012)."""

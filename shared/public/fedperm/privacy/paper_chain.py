@@ -1,0 +1,64 @@
+"""The paper's own chain: a blanket bound over k1, then composition over k2, then over T.
+
+Only for reproducing the paper: w = d/(k1 k2) is not rounded up, as printed there.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import log
+
+from fedperm.errors import PreconditionError
+from fedperm.privacy.accountant import Guarantee, require_known
+from fedperm.privacy.blanket import BlanketFacts
+from fedperm.privacy.composition import Level
+from fedperm.privacy.events import Rounds, ShuffledLaplace
+from fedperm.privacy.search import smallest
+
+Facts = Callable[[float, float], BlanketFacts]
+Inequality = Callable[[BlanketFacts, float, int], float]
+
+
+@dataclass(frozen=True)
+class PaperAccountant:
+    """Theorem 3 of the paper, with a numeric amplification bound in place of its O(.)."""
+
+    name: str
+    bound: str
+    facts: Facts = field(repr=False)
+    inequality: Inequality = field(repr=False)
+    experimental: bool = field(default=False, init=False)
+
+    def guarantee(self, rounds: Rounds, delta: float) -> Guarantee:
+        require_known(rounds, delta)
+        over_rounds = Level(rounds.count, delta)
+        over_patterns = Level(rounds.event.geometry.patterns, over_rounds.delta_each)
+        _require_theorem_3(rounds.event, over_patterns)
+        one_pattern = self._amplified(rounds.event, over_patterns.delta_each)
+        epsilon = over_rounds.epsilon(over_patterns.epsilon(one_pattern))
+        return Guarantee(epsilon, delta, self.name, self.bound)
+
+    def _amplified(self, event: ShuffledLaplace, delta: float) -> float:
+        """The smallest eps with delta(eps) <= delta; at most epsilon_w, which needs no shuffle."""
+        epsilon_w, k1 = _unrounded_epsilon_w(event), event.geometry.k1
+
+        def holds(epsilon: float) -> bool:
+            return self.inequality(self.facts(epsilon, epsilon_w), epsilon, k1) <= delta
+
+        return smallest(holds, epsilon_w * 1e-9, epsilon_w, tolerance=1e-9)
+
+
+def _unrounded_epsilon_w(event: ShuffledLaplace) -> float:
+    geometry = event.geometry
+    return geometry.d / (geometry.k1 * geometry.patterns) * event.epsilon_wd
+
+
+def _require_theorem_3(event: ShuffledLaplace, patterns: Level) -> None:
+    """epsilon_w <= log(k1 / log((k2 + 1)/delta_l)) / 2, as the theorem asks."""
+    epsilon_w = _unrounded_epsilon_w(event)
+    room = event.geometry.k1 / log((patterns.times + 1) / patterns.delta)
+    most = log(room) / 2 if room > 1 else 0.0
+    if epsilon_w > most:
+        raise PreconditionError(
+            f"the paper's theorem 3 needs epsilon_w <= {most:.4g}; it is {epsilon_w:.4g}",
+            "add noise, shuffle more positions (k1), or choose another accountant",
+        )

@@ -1,0 +1,105 @@
+"""The accountants by name, and the default."""
+
+from dataclasses import dataclass
+
+from fedperm.errors import ParameterError
+from fedperm.privacy import shuffle_bounds
+from fedperm.privacy.accountant import Accountant, Guarantee, require_known
+from fedperm.privacy.blanket import bennett, generic_facts, hoeffding, laplace_facts
+from fedperm.privacy.events import Rounds
+from fedperm.privacy.paper_chain import PaperAccountant
+from fedperm.privacy.shuffled import ShuffledAccountant
+from fedperm.privacy.unshuffled import UnshuffledAccountant
+
+CHAIN = "strong or naive composition over k2, then over T (w unrounded, as the paper prints it)"
+PLD = "never more than the unshuffled vector's; composed over T*k2 as a privacy loss distribution"
+
+
+@dataclass(frozen=True)
+class SmallestAccountant:
+    """The smallest epsilon of several accountants; the guarantee names the bound that gave it."""
+
+    name: str
+    bound: str
+    choices: tuple[Accountant, ...]
+
+    @property
+    def experimental(self) -> bool:
+        return any(choice.experimental for choice in self.choices)
+
+    def guarantee(self, rounds: Rounds, delta: float) -> Guarantee:
+        require_known(rounds, delta)
+        guarantees = [choice.guarantee(rounds, delta) for choice in self.choices]
+        return min(guarantees, key=lambda guarantee: guarantee.epsilon)
+
+
+NO_SHUFFLE = UnshuffledAccountant()
+PAPER = PaperAccountant(
+    "paper",
+    f"privacy blanket, Bennett's inequality, 1-D Laplace (Balle et al. 2019); {CHAIN}",
+    laplace_facts,
+    bennett,
+)
+PAPER_HOEFFDING = PaperAccountant(
+    "paper-hoeffding",
+    f"privacy blanket, Hoeffding's inequality, 1-D Laplace (Balle et al. 2019); {CHAIN}",
+    laplace_facts,
+    hoeffding,
+)
+PAPER_GENERIC = PaperAccountant(
+    "paper-generic",
+    f"privacy blanket, Bennett's inequality, any randomizer (Balle et al. 2019); {CHAIN}",
+    generic_facts,
+    bennett,
+)
+BENNETT = ShuffledAccountant(
+    "bennett-pld",
+    f"privacy blanket, Bennett's inequality, 1-D Laplace (Balle et al. 2019); {PLD}",
+    shuffle_bounds.by_bennett,
+)
+CLONES = ShuffledAccountant(
+    "clones-pld",
+    "stronger clones, exact (Feldman, McMillan, Talwar 2023), or bennett-pld's bound where that is "
+    f"smaller; {PLD}",
+    shuffle_bounds.by_clones,
+)
+VARIATION_RATIO = ShuffledAccountant(
+    "variation-ratio-pld",
+    "clones with the total variation of the w-dimensional Laplace vector (the variation-ratio "
+    "parameters of Wang et al. 2023, the rest of the other messages given away), or clones-pld's "
+    f"bound where that is smaller; {PLD}",
+    shuffle_bounds.by_variation_ratio,
+)
+BLANKET = ShuffledAccountant(
+    "blanket-pld",
+    "EXPERIMENTAL: numeric privacy blanket of the w-dimensional Laplace vector, worst pair checked "
+    f"on small grids but not proved; {PLD}",
+    shuffle_bounds.by_vector_blanket,
+    experimental=True,
+)
+# variation-ratio-pld is never above clones-pld or bennett-pld, so it is the smallest published one.
+DEFAULT = SmallestAccountant(
+    "default",
+    "the smallest published bound, or no amplification if that is smaller",
+    (VARIATION_RATIO, NO_SHUFFLE),
+)
+
+ACCOUNTANTS: tuple[Accountant, ...] = (
+    DEFAULT,
+    PAPER,
+    PAPER_HOEFFDING,
+    PAPER_GENERIC,
+    NO_SHUFFLE,
+    BENNETT,
+    CLONES,
+    VARIATION_RATIO,
+    BLANKET,
+)
+
+
+def accountant_named(name: str) -> Accountant:
+    for accountant in ACCOUNTANTS:
+        if accountant.name == name:
+            return accountant
+    names = ", ".join(accountant.name for accountant in ACCOUNTANTS)
+    raise ParameterError(f"there is no accountant {name!r}", f"choose one of: {names}")

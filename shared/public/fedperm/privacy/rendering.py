@@ -1,0 +1,96 @@
+"""The privacy report as JSON, text and Markdown: the same nine rows in each."""
+
+import json
+from dataclasses import asdict, dataclass
+from textwrap import fill
+from typing import Any
+
+from fedperm.privacy.record_level import RecordGuarantee
+from fedperm.privacy.report import PrivacyReport, SuperwindowRow
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row for a person: what is protected, and how well."""
+
+    unit: str
+    guarantee: str
+
+
+def as_json(report: PrivacyReport) -> str:
+    """The report's fields; a record without a bound is null, and a note says why."""
+    document: dict[str, Any] = asdict(report)
+    record = report.rows.record
+    if not isinstance(record, RecordGuarantee):
+        document["rows"]["record"] = None
+        document["notes"] = [*report.notes, f"record level: {record.words}"]
+    return json.dumps(document)
+
+
+def as_text(report: PrivacyReport) -> str:
+    heading = f"Privacy of one client ({_counted_by(report)})"
+    rows = [
+        f"{number}. {line.unit}:\n{_indented(line.guarantee)}"
+        for number, line in enumerate(lines(report), 1)
+    ]
+    return "\n".join([heading, "", *rows])
+
+
+def as_markdown(report: PrivacyReport) -> str:
+    table = [
+        f"| {number} | {line.unit} | {line.guarantee} |"
+        for number, line in enumerate(lines(report), 1)
+    ]
+    heading = f"## Privacy of one client ({_counted_by(report)})"
+    return "\n".join([heading, "", "| | protected | guarantee |", "|---|---|---|", *table])
+
+
+def lines(report: PrivacyReport) -> list[Line]:
+    rows = report.rows
+    pure, whole = rows.whole_update_pure, rows.whole_update
+    settings, shuffle, tuning, *others = report.notes
+    return [
+        Line(_unit(rows.paper_unit), _words(rows.paper_unit)),
+        Line("the same, if the permutation is known", _words(rows.permutation_known)),
+        Line("the smaller of these two", _smaller(report)),
+        Line(
+            "the whole update, pure",
+            f"epsilon {_number(pure.per_round)} per round, {_number(pure.total)} in all",
+        ),
+        Line("the whole update", f"epsilon {_number(whole.epsilon)} at delta {whole.delta:g}"),
+        Line("one record of the client's data", rows.record.words),
+        Line("settings", settings),
+        Line("what the shuffle rests on", shuffle),
+        Line("not counted", "; ".join([tuning, *others])),
+    ]
+
+
+def _counted_by(report: PrivacyReport) -> str:
+    warning = ", EXPERIMENTAL" if report.experimental else ""
+    return f"accountant {report.accountant}{warning}"
+
+
+def _unit(row: SuperwindowRow) -> str:
+    return (
+        f"the paper's unit: {row.parameters} parameters of one update (one superwindow per "
+        "pattern), all others known"
+    )
+
+
+def _words(row: SuperwindowRow) -> str:
+    return f"epsilon {_number(row.epsilon)} at delta {row.delta:g} by {row.bound}"
+
+
+def _smaller(report: PrivacyReport) -> str:
+    row = report.rows.smaller
+    number = 1 if row == report.rows.paper_unit else 2
+    return f"epsilon {_number(row.epsilon)} at delta {row.delta:g}: row {number}"
+
+
+def _number(epsilon: float) -> str:
+    """Four digits, and no exponent that a reader could miss."""
+    return f"{epsilon:,.0f}" if epsilon >= 1000 else f"{epsilon:.4g}"
+
+
+def _indented(text: str) -> str:
+    return fill(text, width=96, initial_indent="   ", subsequent_indent="   ")

@@ -1,0 +1,169 @@
+"""The privacy report: every unit of protection side by side, never one number alone.
+
+The paper's epsilon protects one superwindow per pattern of one client's update. A record or a
+whole update changes every parameter, so those rows stand beside it, always (docs/privacy.md).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fedperm.noise.sampler import NoiseSampler, sampler_epsilon
+from fedperm.privacy.accountant import Accountant, Guarantee
+from fedperm.privacy.events import Rounds
+from fedperm.privacy.record_level import (
+    LocalTraining,
+    NoRecordBound,
+    RecordLevel,
+    RecordRelease,
+    record_level,
+)
+from fedperm.privacy.registry import NO_SHUFFLE
+from fedperm.privacy.units import PureEpsilon, whole_update, whole_update_pure
+
+UNCOUNTED_TRAINING = NoRecordBound("how the client trains was not stated")
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a client is about to release, and how it is to be counted."""
+
+    rounds: Rounds
+    delta: float
+    accountant: Accountant
+    noise: NoiseSampler
+    training: LocalTraining | None = None
+
+
+@dataclass(frozen=True)
+class SuperwindowRow:
+    """(epsilon, delta) for the `parameters` that move together, one superwindow per pattern."""
+
+    epsilon: float
+    delta: float
+    parameters: int
+    bound: str
+
+
+@dataclass(frozen=True)
+class WholeUpdateRow:
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class Rows:
+    paper_unit: SuperwindowRow
+    permutation_known: SuperwindowRow
+    smaller: SuperwindowRow
+    whole_update_pure: PureEpsilon
+    whole_update: WholeUpdateRow
+    record: RecordLevel
+
+
+@dataclass(frozen=True)
+class PrivacyReport:
+    """Rows 1 to 6 as numbers, rows 7 to 9 as notes."""
+
+    accountant: str
+    experimental: bool
+    laplace_scale: float
+    epsilon_wd: float
+    epsilon_w: float
+    rows: Rows
+    notes: tuple[str, ...]
+
+
+def privacy_report(release: Release) -> PrivacyReport:
+    event = release.rounds.event
+    return PrivacyReport(
+        accountant=release.accountant.name,
+        experimental=release.accountant.experimental,
+        laplace_scale=event.laplace_scale,
+        epsilon_wd=event.epsilon_wd,
+        epsilon_w=event.epsilon_w,
+        rows=_rows(release),
+        notes=tuple(_notes(release)),
+    )
+
+
+def _rows(release: Release) -> Rows:
+    shuffled = _superwindow(release, release.accountant)
+    known = _superwindow(release, NO_SHUFFLE)
+    pure = whole_update_pure(release.rounds)
+    extra = _sampler_epsilon(release)
+    return Rows(
+        paper_unit=shuffled,
+        permutation_known=known,
+        smaller=min(shuffled, known, key=lambda row: row.epsilon),
+        whole_update_pure=PureEpsilon(
+            pure.per_round + extra / release.rounds.count, pure.total + extra
+        ),
+        whole_update=WholeUpdateRow(
+            _with_sampler(release, lambda delta: whole_update(release.rounds, delta)),
+            release.delta,
+        ),
+        record=_record(release),
+    )
+
+
+def _superwindow(release: Release, accountant: Accountant) -> SuperwindowRow:
+    geometry = release.rounds.event.geometry
+    bounds: list[Guarantee] = []
+
+    def epsilon(delta: float) -> float:
+        bounds.append(accountant.guarantee(release.rounds, delta))
+        return bounds[-1].epsilon
+
+    total = _with_sampler(release, epsilon)
+    parameters = geometry.patterns * geometry.superwindow
+    return SuperwindowRow(total, release.delta, parameters, bounds[-1].bound)
+
+
+def _record(release: Release) -> RecordLevel:
+    if release.training is None:
+        return UNCOUNTED_TRAINING
+    noise = RecordRelease(
+        release.rounds.event.laplace_scale,
+        release.rounds.count,
+        release.noise.law.grid,
+        _sampler_epsilon(release),
+    )
+    return record_level(release.training, noise, release.delta)
+
+
+def _with_sampler(release: Release, epsilon: Callable[[float], float]) -> float:
+    """What an inexact sampler adds (see `noise.sampler.sampler_epsilon`)."""
+    extra = _sampler_epsilon(release)
+    return epsilon(release.delta * math.exp(-extra / 2)) + extra
+
+
+def _sampler_epsilon(release: Release) -> float:
+    positions = release.rounds.event.geometry.padded_d
+    return sampler_epsilon(release.noise.eta, positions, release.rounds.count)
+
+
+def _notes(release: Release) -> list[str]:
+    rounds, event = release.rounds, release.rounds.event
+    notes = [
+        f"delta {release.delta:g}, T = {rounds.count} rounds, Laplace scale b = "
+        f"{event.laplace_scale:.6g} on parameters normalised to [0, 1]{_clip_words(release)}; "
+        "adjacency: replace the protected unit by any other value; "
+        f"sampler: {release.noise.name}, grid of 1/{release.noise.law.grid}, adds "
+        f"{_sampler_epsilon(release):.2g} to every epsilon above",
+        "rows 1 and 3 rest on the shuffle, which Paillier encryption hides: the guarantee is "
+        "computational, and it fails when one client that holds the shared key colludes with the "
+        "aggregator; rows 2, 4, 5 and 6 need neither shuffle nor key",
+        "choosing hyper-parameters by looking at results on private data is not counted",
+    ]
+    if release.accountant.experimental:
+        notes.append("EXPERIMENTAL bound: no published proof; do not rely on rows 1 and 3")
+    return notes
+
+
+def _clip_words(release: Release) -> str:
+    if release.training is None:
+        return ""
+    clip = release.training.clip
+    scale = 2 * clip * release.rounds.event.laplace_scale
+    return f" (clip C = {clip:g}: noise of scale {scale:.4g} on each parameter)"

@@ -1,0 +1,140 @@
+"""Messages of every kind, small enough to try each of their bytes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Any
+
+import numpy as np
+from gmpy2 import mpz
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from fedperm.aggregation import EncryptedSum
+from fedperm.blinding import BlindingPool
+from fedperm.masks import MaskEncoder
+from fedperm.permutation import draw_patterns
+from fedperm.planner import Plan, plan
+from fedperm.update import Update, build_update
+from fedperm.wire.aggregate import aggregate_body, decode_aggregate, encode_aggregate
+from fedperm.wire.body import Body
+from fedperm.wire.public_key import decode_public_key, encode_public_key, public_key_body
+from fedperm.wire.update import decode_update, encode_update, update_body
+from fedperm_secret.fixed_base import SecretBlinding
+from fedperm_secret.keys import SecretKey, generate_key
+
+KEY_BITS = 128
+PLAN = plan(d=5, k1=3, k2=2, clients=4, value_bits=12, key_bits=KEY_BITS)
+"""Two windows of three values in <u2, two patterns, one group."""
+
+small_plans = st.builds(
+    plan,
+    d=st.integers(1, 40),
+    k1=st.integers(1, 12),
+    k2=st.integers(1, 4),
+    clients=st.integers(1, 300),
+    value_bits=st.integers(1, 20),
+    key_bits=st.sampled_from([64, 80, 128, 256, 512]),
+)
+
+
+@cache
+def key_of(key_bits: int) -> SecretKey:
+    return generate_key(Random(key_bits), key_bits, insecure_for_tests=True)
+
+
+@cache
+def blinding_of(key_bits: int) -> SecretBlinding:
+    return SecretBlinding(key_of(key_bits))
+
+
+def random_update(plan: Plan, seed: int) -> Update:
+    """Uniform values, uniform patterns, honest masks."""
+    randomness = Random(seed)
+    blinding = blinding_of(plan.packing.key_bits)
+    return build_update(
+        _random_values(plan, randomness),
+        draw_patterns(plan.geometry, randomness),
+        plan.geometry,
+        MaskEncoder(blinding.public_key, plan.packing),
+        BlindingPool(blinding, randomness),
+    )
+
+
+def random_aggregate(plan: Plan, seed: int) -> EncryptedSum:
+    """Encryptions of uniform plaintexts, from a uniform number of contributors."""
+    randomness = Random(seed)
+    blinding = blinding_of(plan.packing.key_bits)
+    public_key = blinding.public_key
+    rows = tuple(
+        tuple(
+            public_key.encrypt(
+                mpz(randomness.randrange(int(public_key.n))), blinding.draw(randomness)
+            )
+            for _ in range(plan.packing.groups)
+        )
+        for _ in range(plan.geometry.windows)
+    )
+    return EncryptedSum(rows, randomness.randint(1, plan.packing.clients))
+
+
+def _random_values(plan: Plan, randomness: Random) -> NDArray[Any]:
+    shape = (plan.geometry.windows, plan.geometry.k1)
+    drawn = [randomness.randint(0, plan.fixed_point.top) for _ in range(plan.geometry.padded_d)]
+    return np.array(drawn, dtype=plan.fixed_point.dtype).reshape(shape)
+
+
+@dataclass(frozen=True)
+class Message:
+    """One kind of message: its layout, an example in bytes, and both directions."""
+
+    layout: Body
+    body: bytes
+    decode: Callable[[bytes], Any]
+    encode: Callable[[Any], bytes]
+
+    @property
+    def header_text(self) -> bytes:
+        return self.layout.header[8:]
+
+    @property
+    def data(self) -> bytes:
+        return self.body[len(self.layout.header) :]
+
+    def with_header(self, text: bytes) -> bytes:
+        """The example's data under another header, its length prefix matching."""
+        return len(text).to_bytes(8, "little") + text + self.data
+
+
+@cache
+def public_key_message() -> Message:
+    public_key = key_of(KEY_BITS).public_key
+    return Message(
+        public_key_body(KEY_BITS),
+        encode_public_key(public_key),
+        lambda body: decode_public_key(body, KEY_BITS, insecure_for_tests=True),
+        encode_public_key,
+    )
+
+
+@cache
+def update_message() -> Message:
+    public_key = key_of(KEY_BITS).public_key
+    return Message(
+        update_body(PLAN, public_key),
+        encode_update(random_update(PLAN, seed=1), PLAN, public_key),
+        lambda body: decode_update(body, PLAN, public_key),
+        lambda update: encode_update(update, PLAN, public_key),
+    )
+
+
+@cache
+def aggregate_message() -> Message:
+    public_key = key_of(KEY_BITS).public_key
+    return Message(
+        aggregate_body(PLAN, public_key),
+        encode_aggregate(random_aggregate(PLAN, seed=1), PLAN, public_key),
+        lambda body: decode_aggregate(body, PLAN, public_key),
+        lambda total: encode_aggregate(total, PLAN, public_key),
+    )
