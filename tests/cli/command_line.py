@@ -17,11 +17,19 @@ def fedperm(*arguments: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def bench_report(*arguments: str) -> dict[str, Any]:
-    """The JSON of a bench that must succeed, print one line and stay silent otherwise."""
-    finished = fedperm("bench", *arguments)
+def one_object(*arguments: str) -> dict[str, Any]:
+    """The JSON of a command that must succeed, print one line and stay silent otherwise."""
+    finished = fedperm(*arguments)
     assert finished.returncode == 0, finished.stderr
     assert finished.stderr == ""
     assert finished.stdout.count("\n") == 1
     report: dict[str, Any] = json.loads(finished.stdout)
     return report
+
+
+def bench_report(*arguments: str) -> dict[str, Any]:
+    return one_object("bench", *arguments)
+
+
+def privacy_report(*arguments: str) -> dict[str, Any]:
+    return one_object("privacy", *arguments, "--json")

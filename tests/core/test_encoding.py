@@ -121,8 +121,14 @@ def test_slots_by_hand_for_the_light_configuration():
 
 
 def test_a_slot_wider_than_the_key_is_refused():
-    with pytest.raises(ParameterError, match="does not fit a 64-bit key"):
-        Packing(key_bits=64, clients=2**50, value_bits=20, k1=1)
+    with pytest.raises(ParameterError, match="does not fit a 32-bit key"):
+        Packing(key_bits=32, clients=2**20, value_bits=20, k1=1)
+
+
+def test_sums_beyond_double_precision_are_refused():
+    Packing(key_bits=2048, clients=2**33, value_bits=20, k1=1)
+    with pytest.raises(ParameterError, match="sums of 54 bits"):
+        Packing(key_bits=2048, clients=2**34, value_bits=20, k1=1)
 
 
 class TestAnAggregateThatIsNoAverage:

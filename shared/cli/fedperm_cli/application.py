@@ -6,6 +6,7 @@ import typer
 
 import fedperm
 from fedperm_cli.bench.command import bench
+from fedperm_cli.privacy.command import privacy
 
 application = typer.Typer(
     name="fedperm",
@@ -20,6 +21,7 @@ application = typer.Typer(
     epilog="Exit codes: 0 success, 1 a check failed, 2 wrong usage or parameters.",
 )
 application.command()(bench)
+application.command()(privacy)
 
 
 def _print_version(wanted: bool) -> None:

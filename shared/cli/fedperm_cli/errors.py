@@ -9,3 +9,7 @@ class MissingExtraError(FedPermError):
 
 class DirectoryError(FedPermError):
     """A directory that the operator named cannot be written to."""
+
+
+class OptionsError(FedPermError):
+    """Options that exclude one another, or need one another."""

@@ -1,7 +1,7 @@
 """Text for people or one JSON object for programs: the same two options in every command."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -11,9 +11,21 @@ class OutputFormat(StrEnum):
     JSON = "json"
 
 
-FormatOption = Annotated[OutputFormat, typer.Option("--format", help="What goes to stdout.")]
+class DocumentFormat(StrEnum):
+    """For a report that is also pasted into documents."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+_FORMAT = typer.Option("--format", help="What goes to stdout.")
+FormatOption = Annotated[OutputFormat, _FORMAT]
+DocumentFormatOption = Annotated[DocumentFormat, _FORMAT]
 JsonOption = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 
+AnyFormat = TypeVar("AnyFormat", OutputFormat, DocumentFormat)
 
-def chosen_format(output_format: OutputFormat, *, as_json: bool) -> OutputFormat:
-    return OutputFormat.JSON if as_json else output_format
+
+def chosen_format(output_format: AnyFormat, *, as_json: bool) -> AnyFormat:
+    return type(output_format).JSON if as_json else output_format

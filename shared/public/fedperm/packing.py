@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 from fedperm.errors import AggregateError, ParameterError
 
 
+MAX_SLOT_BITS = 53
+"""Sums stay exact in 64-bit integers and in double precision when they are averaged."""
+
+
 @dataclass(frozen=True)
 class Packing:
     """Where row i of a window lies: group i // slots, slot i mod slots."""
@@ -26,6 +30,10 @@ class Packing:
     def __post_init__(self) -> None:
         if self.clients < 1:
             raise ParameterError(f"clients is {self.clients}", "plan for at least 1 client")
+        if self.slot_bits > MAX_SLOT_BITS:
+            raise ParameterError(
+                f"sums of {self.slot_bits} bits", f"plan for sums of at most {MAX_SLOT_BITS} bits"
+            )
         if self.slots < 1:
             raise ParameterError(
                 f"a slot of {self.slot_bits} bits does not fit a {self.key_bits}-bit key",

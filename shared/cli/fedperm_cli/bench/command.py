@@ -10,13 +10,15 @@ from rich.console import Console
 from fedperm.paillier import DEFAULT_KEY_BITS
 from fedperm.randomness import from_operating_system
 from fedperm_cli.bench.experiment import Measurements, prepare_key, run
-from fedperm_cli.bench.illustration import check_illustration, illustrate
+from fedperm_cli.bench.illustration import NUMBERS, illustrate
 from fedperm_cli.bench.measurement import Clock, Instruments
 from fedperm_cli.bench.paper import PAPER_CLIENTS
 from fedperm_cli.bench.report import baseline_seconds, build_report
-from fedperm_cli.bench.settings import Preset, Settings, ValueKind, geometry_of
+from fedperm_cli.bench.settings import Settings, ValueKind
 from fedperm_cli.bench.summary import print_summary
 from fedperm_cli.output import FormatOption, JsonOption, OutputFormat, chosen_format
+from fedperm_cli.picture_directory import check_picture_directory
+from fedperm_cli.presets import Preset, geometry_of
 from fedperm_cli.progress import steps_on
 
 INEXACT_EXIT_CODE = 1
@@ -85,7 +87,7 @@ def _measure_and_print(settings: Settings, figures: Path | None, form: OutputFor
     """Whether every sum was exact."""
     settings.plan()  # an impossible plan is refused before a key is made
     if figures is not None:
-        check_illustration(figures)
+        check_picture_directory(figures, NUMBERS)
     stderr = Console(stderr=True)
     with steps_on(stderr) as steps:
         instruments = Instruments(Clock(), from_operating_system(), steps)

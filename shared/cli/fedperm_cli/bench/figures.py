@@ -9,9 +9,9 @@ from matplotlib.ticker import NullLocator
 
 from fedperm_cli.bench.paper_figures import PRINTED_POINTS, PaperPoint, Phase
 from fedperm_cli.bench.sweep import Axis, Place, Sweep, SweepPoint
+from fedperm_cli.drawing import BLUE, GREEN, VERMILION, add_grid, new_figure, save
 
-COLOURS = {Phase.ENCRYPT: "#0072b2", Phase.AGGREGATE: "#d55e00", Phase.DECRYPT: "#009e73"}
-"""Told apart by colour-blind readers (Okabe and Ito)."""
+COLOURS = {Phase.ENCRYPT: BLUE, Phase.AGGREGATE: VERMILION, Phase.DECRYPT: GREEN}
 
 LABELS = {
     Phase.ENCRYPT: "encryption, one client",
@@ -30,26 +30,19 @@ AXIS_LABELS = {
 
 def draw_figures(sweep: Sweep, directory: Path) -> list[Path]:
     """One PNG for every axis."""
-    paths = []
-    for axis in Axis:
-        path = directory / f"time-against-{axis.value}.png"
-        _draw(sweep, axis).savefig(path, dpi=200)
-        paths.append(path)
-    return paths
+    return [save(_draw(sweep, axis), directory / f"time-against-{axis.value}.png") for axis in Axis]
 
 
 def _draw(sweep: Sweep, axis: Axis) -> Figure:
-    """Drawn without pyplot: no global state, no window."""
-    figure = Figure(figsize=(8, 5.2), layout="constrained")
-    axes = figure.add_subplot()
     points = sweep.along(axis)
+    figure = new_figure(_caption(sweep, points))
+    axes = figure.add_subplot()
     for phase in Phase:
         _draw_ours(axes, points, phase)
     for printed in PRINTED_POINTS:
         if printed.axis is axis:
             _draw_printed(axes, printed)
     _dress(axes, axis, points)
-    figure.supxlabel(_caption(sweep, points), fontsize=9)
     return figure
 
 
@@ -103,7 +96,7 @@ def _dress(axes: Axes, axis: Axis, points: list[SweepPoint]) -> None:
     axes.set_xlabel(AXIS_LABELS[axis])
     axes.set_ylabel("seconds")
     axes.set_title(f"Time against {AXIS_LABELS[axis]}  ({_fixed(axis, points[0].place)})")
-    axes.grid(visible=True, which="major", alpha=0.35)
+    add_grid(axes)
     star = Line2D([], [], marker="*", markersize=13, color="white", markeredgecolor="black",
                   linestyle="none", label="paper, 64 CPUs")  # fmt: skip
     axes.legend(handles=[*axes.get_legend_handles_labels()[0], star], fontsize=9)

@@ -6,26 +6,8 @@ from fedperm_cli.bench.experiment import PreparedKey
 from fedperm_cli.bench.measurement import Instruments
 from fedperm_cli.bench.settings import Settings
 from fedperm_cli.bench.sweep import Grid, run_sweep, sweep_from_json
-from fedperm_cli.errors import DirectoryError, MissingExtraError
 
 NUMBERS = "sweep.json"
-
-
-def check_illustration(directory: Path) -> None:
-    """Refuses before minutes are spent: no library to draw with, or nowhere to write."""
-    try:
-        import matplotlib  # noqa: F401, PLC0415  (optional: only figures need it)
-    except ImportError:
-        raise MissingExtraError(
-            "figures need matplotlib", "pip install 'fedperm-cli[figures]'"
-        ) from None
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        (directory / NUMBERS).touch()
-    except OSError as error:
-        raise DirectoryError(
-            f"cannot write to {directory}: {error.strerror}", "choose another directory"
-        ) from None
 
 
 def illustrate(

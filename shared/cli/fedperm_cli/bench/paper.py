@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from fedperm.windows import Geometry
+from fedperm_cli.presets import HEAVY, LIGHT
 
 PAPER_KEY_BITS = 2048
 PAPER_CLIENTS = 15
@@ -16,9 +17,6 @@ class PaperSeconds:
     aggregate: float
     decrypt: float
 
-
-LIGHT = Geometry(d=7850, k1=400, k2=1)
-HEAVY = Geometry(d=7850, k1=800, k2=10)
 
 _PRINTED = {
     LIGHT: PaperSeconds(encrypt=52.2, aggregate=1_260, decrypt=2.4),

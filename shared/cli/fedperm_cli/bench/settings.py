@@ -7,23 +7,6 @@ from fedperm.errors import ParameterError
 from fedperm.paillier import check_key_bits
 from fedperm.planner import Plan, plan
 from fedperm.windows import Geometry
-from fedperm_cli.bench.paper import HEAVY, LIGHT
-
-
-class Preset(StrEnum):
-    """The two configurations of the paper's evaluation."""
-
-    LIGHT = "light"
-    HEAVY = "heavy"
-
-    @property
-    def geometry(self) -> Geometry:
-        return LIGHT if self is Preset.LIGHT else HEAVY
-
-    @property
-    def laplace_scale(self) -> float:
-        """The paper's privacy chain at (4, 1e-5)."""
-        return 50.95 if self is Preset.LIGHT else 17.38
 
 
 class ValueKind(StrEnum):
@@ -65,13 +48,3 @@ class Settings:
             key_bits=self.key_bits,
             value_bits=self.value_bits,
         )
-
-
-def geometry_of(preset: Preset, k1: int | None, k2: int | None, d: int | None) -> Geometry:
-    """The preset's geometry where nothing else was asked for."""
-    default = preset.geometry
-    return Geometry(
-        d=default.d if d is None else d,
-        k1=default.k1 if k1 is None else k1,
-        k2=default.k2 if k2 is None else k2,
-    )

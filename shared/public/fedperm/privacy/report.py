@@ -154,7 +154,7 @@ def _notes(release: Release) -> list[str]:
         "rows 1 and 3 rest on the shuffle, which Paillier encryption hides: the guarantee is "
         "computational, and it fails when one client that holds the shared key colludes with the "
         "aggregator; rows 2, 4, 5 and 6 need neither shuffle nor key",
-        "choosing hyper-parameters by looking at results on private data is not counted",
+        "choosing hyper-parameters by looking at results on private data",
     ]
     if release.accountant.experimental:
         notes.append("EXPERIMENTAL bound: no published proof; do not rely on rows 1 and 3")
