@@ -26,6 +26,7 @@ KEYS = {
         "wall_seconds",
         "modmuls",
         "half_size_modmuls",
+        "split_bases",
         "modmul_seconds",
         "efficiency",
     },

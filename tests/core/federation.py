@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedperm.aggregation import BoundedUpdate, EncryptedSum, StoredMasks, fold
+from fedperm.aggregation import BoundedUpdate, EncryptedSum, fold
 from fedperm.averaging import unpack_sum
 from fedperm.blinding import BlindingPool, BlindingSource
+from fedperm.errors import FedPermError
+from fedperm.fold_job import StoredMasks
 from fedperm.masks import MaskEncoder
 from fedperm.paillier import PublicKey
 from fedperm.permutation import draw_patterns
 from fedperm.planner import Plan
 from fedperm.update import build_update
 from fedperm.wire.update import decode_update, encode_update, update_body
+from fedperm.workers import Workers
 from fedperm_secret.decryption import Decryptor
 from fedperm_secret.fixed_base import SecretBlinding
 from fedperm_secret.keys import SecretKey
@@ -28,8 +31,14 @@ class InlineExecutor(Executor):
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
         future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except FedPermError as error:
+            future.set_exception(error)
         return future
+
+
+IN_THIS_PROCESS = Workers(InlineExecutor(), 1)
 
 
 def random_values(plan: Plan, randomness: Random) -> NDArray[Any]:
@@ -50,7 +59,7 @@ def upload(
     """A client's update, sent as bytes, stored and validated as the aggregator does."""
     key = source.public_key
     patterns = draw_patterns(plan.geometry, randomness)
-    encoder = MaskEncoder(key, plan.packing)
+    encoder = MaskEncoder(key, plan)
     pool = BlindingPool(source, randomness)
     update = build_update(coded, patterns, plan.geometry, encoder, pool)
     path.write_bytes(encode_update(update, plan, key))
@@ -76,5 +85,5 @@ def federate(
         upload(coded, plan, source, folder / f"{u}.safetensors", randomness)
         for u, coded in enumerate(clients)
     ]
-    total, _ = fold(updates, plan, key.public_key, InlineExecutor())
+    total, _ = fold(updates, plan, key.public_key, IN_THIS_PROCESS)
     return decrypted_sum(total, plan, key)

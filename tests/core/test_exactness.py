@@ -1,28 +1,34 @@
 """The law everything rests on: the decrypted aggregate is the integer sum, to the last unit."""
 
+import json
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import gmpy2
 import numpy as np
 import phe
 import pytest
+from gmpy2 import mpz
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedperm.aggregation import combine, fold, rerandomise
-from fedperm.blinding import PublicBlinding
-from fedperm.errors import TooManyClientsError
+from fedperm.blinding import BlindingPool, PublicBlinding
+from fedperm.errors import BodyError, ParameterError, TooManyClientsError
+from fedperm.masks import MaskEncoder
 from fedperm.planner import plan
 from fedperm.update import Update
-from fedperm.wire.update import encode_update
-from fedperm.workers import process_pool
+from fedperm.wire.aggregate import decode_aggregate
+from fedperm.wire.update import decode_update, encode_update
+from fedperm.workers import worker_processes
 from fedperm_secret.access import SECRET_KEY_ACCESS
+from fedperm_secret.decryption import Decryptor
 from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.keys import SecretKey, generate_key
 from fedperm_secret.storage import public_key_to_phe, secret_key_to_phe
 from tests.core.federation import (
-    InlineExecutor,
+    IN_THIS_PROCESS,
     as_windows,
     decrypted_sum,
     federate,
@@ -90,9 +96,9 @@ def test_one_client_more_than_planned_is_refused(small_key, tmp_path, randomness
     coded = random_values(shape, randomness)
     updates = [upload(coded, shape, source, tmp_path / str(u), randomness) for u in range(3)]
     with pytest.raises(TooManyClientsError, match="3 contributions"):
-        fold(updates, shape, small_key.public_key, InlineExecutor())
-    first, _ = fold(updates[:2], shape, small_key.public_key, InlineExecutor())
-    second, _ = fold(updates[2:], shape, small_key.public_key, InlineExecutor())
+        fold(updates, shape, small_key.public_key, IN_THIS_PROCESS)
+    first, _ = fold(updates[:2], shape, small_key.public_key, IN_THIS_PROCESS)
+    second, _ = fold(updates[2:], shape, small_key.public_key, IN_THIS_PROCESS)
     with pytest.raises(TooManyClientsError, match="3 contributions"):
         combine([first, second], shape, small_key.public_key)
 
@@ -107,19 +113,18 @@ def test_folding_in_parts_in_processes_equals_folding_at_once(small_key, tmp_pat
     ]
     key = small_key.public_key
     progress: list[tuple[int, int]] = []
-    with process_pool(2) as executor:
-        first, _ = fold(updates[:2], shape, key, executor, workers=2)
+    with worker_processes(2) as workers:
+        first, _ = fold(updates[:2], shape, key, workers)
         rest, _ = fold(
             updates[2:],
             shape,
             key,
-            executor,
-            workers=2,
+            workers,
             on_progress=lambda done, jobs: progress.append((done, jobs)),
         )
         total = combine([first, rest], shape, key)
-        published, _ = rerandomise(total, key, randomness, executor)
-    at_once, _ = fold(updates, shape, key, InlineExecutor())
+        published, _ = rerandomise(total, key, randomness, workers)
+    at_once, _ = fold(updates, shape, key, IN_THIS_PROCESS)
     assert total == at_once
     assert published.ciphertexts != total.ciphertexts
     expected = sum(coded.astype(np.int64) for coded in clients)
@@ -128,14 +133,24 @@ def test_folding_in_parts_in_processes_equals_folding_at_once(small_key, tmp_pat
     assert len(progress) >= 4
 
 
-def test_rerandomising_changes_every_ciphertext(small_key, tmp_path, randomness):
+def test_rerandomising_blinds_every_ciphertext_afresh(small_key, tmp_path, randomness):
     shape = plan(d=30, k1=10, k2=1, clients=1, value_bits=8, key_bits=512)
     source = SecretBlinding(small_key)
     update = upload(random_values(shape, randomness), shape, source, tmp_path / "u", randomness)
-    total, _ = fold([update], shape, small_key.public_key, InlineExecutor())
-    published, _ = rerandomise(total, small_key.public_key, randomness, InlineExecutor())
-    pairs = zip(sum(total.ciphertexts, ()), sum(published.ciphertexts, ()), strict=True)
-    assert all(before != after for before, after in pairs)
+    total, _ = fold([update], shape, small_key.public_key, IN_THIS_PROCESS)
+    published, _ = rerandomise(total, small_key.public_key, randomness, IN_THIS_PROCESS)
+    key = small_key.public_key
+    factors = [
+        after * gmpy2.invert(before, key.n_squared) % key.n_squared
+        for before, after in zip(
+            sum(total.ciphertexts, ()), sum(published.ciphertexts, ()), strict=True
+        )
+    ]
+    decryptor = Decryptor(small_key)
+    assert [decryptor.decrypt(factor) for factor in factors] == [0] * len(factors)
+    assert len(set(factors)) == len(factors)
+    again, _ = rerandomise(total, key, randomness, IN_THIS_PROCESS)
+    assert not set(sum(again.ciphertexts, ())) & set(sum(published.ciphertexts, ()))
 
 
 def test_a_client_without_p_and_q_takes_part(small_key, tmp_path, randomness):
@@ -146,15 +161,106 @@ def test_a_client_without_p_and_q_takes_part(small_key, tmp_path, randomness):
         upload(coded, shape, source, tmp_path / str(u), randomness)
         for u, (coded, source) in enumerate(zip(clients, sources, strict=True))
     ]
-    total, _ = fold(updates, shape, small_key.public_key, InlineExecutor())
+    total, _ = fold(updates, shape, small_key.public_key, IN_THIS_PROCESS)
     expected = sum(coded.astype(np.int64) for coded in clients)
     assert np.array_equal(decrypted_sum(total, shape, small_key), expected)
+
+
+@pytest.mark.parametrize(
+    ("d", "k1", "clients", "value_bits", "cut_by_memory"),
+    [(20 * 12_000, 20, 2, 8, True), (600, 300, 15, 8, False), (4500, 4500, 2, 1, False)],
+)
+def test_large_folds_are_done_in_parts(
+    d, k1, clients, value_bits, cut_by_memory, small_key, tmp_path, randomness
+):
+    """12,000 windows do not fit one job's buckets; 15 columns of 300, or one of 4,500, are more than
+    are read at once. All clients send the same upload, so one encryption serves the test."""
+    shape = plan(d=d, k1=k1, k2=1, clients=clients, value_bits=value_bits, key_bits=512)
+    coded = random_values(shape, randomness)
+    update = upload(coded, shape, SecretBlinding(small_key), tmp_path / "u", randomness)
+    jobs: list[int] = []
+    total, _ = fold(
+        [update] * clients,
+        shape,
+        small_key.public_key,
+        IN_THIS_PROCESS,
+        on_progress=lambda _, jobs_in_all: jobs.append(jobs_in_all),
+    )
+    assert (jobs[0] > shape.packing.groups) is cut_by_memory
+    assert np.array_equal(decrypted_sum(total, shape, small_key), clients * coded.astype(np.int64))
+
+
+def test_a_stored_upload_that_lost_bytes_is_noticed(small_key, tmp_path, randomness):
+    shape = plan(d=20, k1=10, k2=1, clients=1, value_bits=6, key_bits=512)
+    coded = random_values(shape, randomness)
+    update = upload(coded, shape, SecretBlinding(small_key), tmp_path / "u", randomness)
+    (tmp_path / "u").write_bytes((tmp_path / "u").read_bytes()[:-70])
+    with pytest.raises(BodyError, match="shorter than when it was accepted"):
+        fold([update], shape, small_key.public_key, IN_THIS_PROCESS)
+
+
+def test_a_plan_for_another_key_size_is_refused_everywhere(small_key, tmp_path, randomness):
+    shape = plan(d=20, k1=10, k2=1, clients=1, value_bits=6, key_bits=512)
+    coded = random_values(shape, randomness)
+    update = upload(coded, shape, SecretBlinding(small_key), tmp_path / "u", randomness)
+    other = plan(d=20, k1=10, k2=1, clients=1, value_bits=6, key_bits=1024)
+    for use in (
+        lambda: fold([update], other, small_key.public_key, IN_THIS_PROCESS),
+        lambda: upload(coded, other, SecretBlinding(small_key), tmp_path / "v", randomness),
+        lambda: decode_update(b"", other, small_key.public_key),
+        lambda: decode_aggregate(b"", other, small_key.public_key),
+    ):
+        with pytest.raises(ParameterError, match="a key of 512 bits for a plan of 1024 bits"):
+            use()
+
+
+def test_masks_of_a_stale_pool_or_of_no_permutation_are_refused(small_key, randomness):
+    shape = plan(d=3, k1=3, k2=1, clients=1, value_bits=6, key_bits=512)
+    encoder = MaskEncoder(small_key.public_key, shape)
+    pool = BlindingPool(SecretBlinding(small_key), randomness)
+    rotated = generate_key(Random(8), 512, insecure_for_tests=True)
+    stale = BlindingPool(SecretBlinding(rotated), randomness)
+    with pytest.raises(ParameterError, match="another key"):
+        encoder.encrypt([np.array([0, 1, 2])], stale)
+    for patterns in ([np.array([0, 0, 2])], [np.array([0, 1, 2])] * 2, [np.array([0, 1])], []):
+        with pytest.raises(ParameterError, match="permutation"):
+            encoder.encrypt(patterns, pool)
+
+
+def test_heavy_geometry_is_exact(small_key, tmp_path, randomness):
+    """All ten patterns of the paper's heavy setting, at a short key, one upload sent twice."""
+    shape = plan(d=7850, k1=800, k2=10, clients=2, value_bits=5, key_bits=512)
+    coded = random_values(shape, randomness)
+    update = upload(coded, shape, SecretBlinding(small_key), tmp_path / "u", randomness)
+    total, _ = fold([update] * 2, shape, small_key.public_key, IN_THIS_PROCESS)
+    assert np.array_equal(decrypted_sum(total, shape, small_key), 2 * coded.astype(np.int64))
+
+
+@pytest.mark.parametrize("key_bits", [3072, 4096])
+def test_longer_keys_are_exact(key_bits, tmp_path, randomness):
+    key = stored_key(key_bits)
+    shape = plan(d=50, k1=20, k2=2, clients=2, value_bits=11, key_bits=key_bits)
+    clients = [random_values(shape, randomness) for _ in range(2)]
+    total = federate(clients, shape, key, tmp_path, randomness)
+    assert np.array_equal(total, sum(coded.astype(np.int64) for coded in clients))
+
+
+def stored_key(key_bits: int) -> SecretKey:
+    """Safe primes made once by generate_key: making them takes up to a minute."""
+    document = json.loads((Path(__file__).parent / "long_keys.json").read_text())[str(key_bits)]
+    return SecretKey(mpz(document["p"], 16), mpz(document["q"], 16))
 
 
 class TestAtFullSize:
     """2048-bit keys, python-paillier as the independent implementation."""
 
     SHAPE = plan(d=450, k1=150, k2=2, clients=3, value_bits=11)
+
+    def test_light_geometry_is_exact(self, key_2048: SecretKey, tmp_path, randomness):
+        light = plan(d=7850, k1=400, k2=1, clients=2, value_bits=11)
+        clients = [random_values(light, randomness) for _ in range(2)]
+        total = federate(clients, light, key_2048, tmp_path, randomness)
+        assert np.array_equal(total, sum(coded.astype(np.int64) for coded in clients))
 
     def test_our_aggregate_decrypts_with_phe(self, key_2048: SecretKey, tmp_path, randomness):
         clients = [random_values(self.SHAPE, randomness) for _ in range(3)]
@@ -163,7 +269,7 @@ class TestAtFullSize:
             upload(coded, self.SHAPE, source, tmp_path / str(u), randomness)
             for u, coded in enumerate(clients)
         ]
-        total, _ = fold(updates, self.SHAPE, key_2048.public_key, InlineExecutor())
+        total, _ = fold(updates, self.SHAPE, key_2048.public_key, IN_THIS_PROCESS)
         oracle = secret_key_to_phe(key_2048, SECRET_KEY_ACCESS)
         expected = sum(coded.astype(np.int64) for coded in clients)
         for window, row in enumerate(total.ciphertexts):
@@ -175,7 +281,7 @@ class TestAtFullSize:
         path = tmp_path / "phe.safetensors"
         path.write_bytes(update_by_phe(coded, self.SHAPE, key_2048, randomness))
         update = stored_update(path, self.SHAPE, key_2048.public_key)
-        total, _ = fold([update], self.SHAPE, key_2048.public_key, InlineExecutor())
+        total, _ = fold([update], self.SHAPE, key_2048.public_key, IN_THIS_PROCESS)
         assert np.array_equal(decrypted_sum(total, self.SHAPE, key_2048), coded)
 
 

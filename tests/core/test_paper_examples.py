@@ -5,18 +5,19 @@ from random import Random
 import numpy as np
 import pytest
 
-from fedperm.aggregation import BoundedUpdate, StoredMasks, fold
+from fedperm.aggregation import BoundedUpdate, fold
 from fedperm.blinding import BlindingPool
+from fedperm.ciphertexts import read_ciphertexts
+from fedperm.fold_job import StoredMasks
 from fedperm.masks import MaskEncoder
 from fedperm.permutation import shuffle, unshuffle
 from fedperm.planner import plan
 from fedperm.update import Update
 from fedperm.windows import Geometry
-from fedperm.wire.ciphertexts import read_ciphertexts
 from fedperm.wire.update import encode_update, update_body
 from fedperm_secret.decryption import Decryptor
 from fedperm_secret.fixed_base import SecretBlinding
-from tests.core.federation import InlineExecutor, decrypted_sum
+from tests.core.federation import IN_THIS_PROCESS, decrypted_sum
 
 THETA = np.arange(1, 13)
 PI = np.array([3, 1, 2]) - 1
@@ -52,10 +53,11 @@ def test_two_patterns_halve_the_superwindow():
 def test_the_packed_mask_by_hand(small_key):
     """One client, 4-bit values: a slot is 4 bits, so row i weighs 16^i. Column 1 selects row 3,
     column 2 row 1, column 3 row 2; three ciphertexts stand for the paper's nine."""
-    packing = plan(d=12, k1=3, k2=1, clients=1, value_bits=4, key_bits=512).packing
+    shape = plan(d=12, k1=3, k2=1, clients=1, value_bits=4, key_bits=512)
+    packing = shape.packing
     assert (packing.slot_bits, packing.slots, packing.groups) == (4, 127, 1)
     pool = BlindingPool(SecretBlinding(small_key), Random(1))
-    masks = MaskEncoder(small_key.public_key, packing).encrypt([PI], pool)
+    masks = MaskEncoder(small_key.public_key, shape).encrypt([PI], pool)
     decryptor = Decryptor(small_key)
     assert [decryptor.decrypt(c) for c in read_ciphertexts(masks)] == [256, 1, 16]
 
@@ -70,10 +72,10 @@ def test_the_aggregator_unshuffles_without_the_patterns(
     shape = plan(d=12, k1=3, k2=k2, clients=1, value_bits=4, key_bits=512)
     key = small_key.public_key
     pool = BlindingPool(SecretBlinding(small_key), Random(1))
-    masks = MaskEncoder(key, shape.packing).encrypt(patterns, pool)
+    masks = MaskEncoder(key, shape).encrypt(patterns, pool)
     values = np.array(shuffled, dtype=shape.fixed_point.dtype)
     (tmp_path / "body").write_bytes(encode_update(Update(values, masks), shape, key))
     stored = StoredMasks(tmp_path / "body", update_body(shape, key).offset_of("masks"))
-    total, _ = fold([BoundedUpdate(stored, values)], shape, key, InlineExecutor())
+    total, _ = fold([BoundedUpdate(stored, values)], shape, key, IN_THIS_PROCESS)
     assert Decryptor(small_key).decrypt(total.ciphertexts[0][0]) == 0x321
     assert decrypted_sum(total, shape, small_key).reshape(-1).tolist() == list(range(1, 13))

@@ -59,6 +59,12 @@ def test_a_run_without_noise_gets_sixteen_bits():
     assert plan(d=9, k1=3, k2=1, clients=2).fixed_point.value_bits == 16
 
 
+def test_next_to_no_noise_is_not_said_to_hide_the_rounding():
+    faint = plan(d=9, k1=3, k2=1, clients=2, laplace_scale=1e-6)
+    assert faint.fixed_point.value_bits == 16
+    assert "16 bits, the most it chooses" in "\n".join(faint.reasons)
+
+
 def test_the_plan_explains_every_choice():
     light = plan(d=7850, k1=400, k2=1, clients=15, laplace_scale=50.95)
     text = "\n".join(light.reasons)
@@ -71,7 +77,11 @@ def test_the_plan_explains_every_choice():
     ("change", "what"),
     [
         ({"clients": 0}, "clients is 0"),
+        ({"clients": 2**32}, "clients is 4294967296"),
         ({"laplace_scale": -1.0}, "Laplace scale"),
+        ({"laplace_scale": 1e-200}, "Laplace scale"),
+        ({"laplace_scale": 1e200}, "Laplace scale"),
+        ({"laplace_scale": float("inf")}, "Laplace scale"),
         ({"laplace_scale": float("nan")}, "Laplace scale"),
         ({"value_bits": 21}, "value_bits is 21"),
         ({"k1": 0}, "k1 is 0"),

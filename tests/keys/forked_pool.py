@@ -1,6 +1,6 @@
 """A program of its own: fills a pool, forks, and reports what parent and child take.
 
-Forking inside the test runner would copy its threads' locks; this process has one thread.
+Forking inside the test runner would copy its threads' locks; this process has only the filler.
 """
 
 import json
@@ -23,7 +23,14 @@ def taken(pool: BlindingPool, count: int) -> dict[str, object]:
 def main() -> None:
     public_key = generate_key(Random(1), 256, insecure_for_tests=True).public_key
     pool = BlindingPool(PublicBlinding(public_key), from_operating_system())
-    pool.fill(FILLED)
+    with pool.filling(FILLED):
+        fork(pool)
+
+
+def fork(pool: BlindingPool) -> None:
+    """While the pool is being filled: its lock may be held at the very moment of the fork."""
+    while len(pool) < FILLED:
+        pass
     context = multiprocessing.get_context("fork")
     answers = context.SimpleQueue()
     child = context.Process(target=lambda: answers.put(taken(pool, TAKEN_BY_CHILD)))

@@ -4,6 +4,8 @@ from collections import Counter
 from math import lcm
 from random import Random
 
+import gmpy2
+import numpy as np
 import pytest
 from gmpy2 import mpz
 from hypothesis import given, settings
@@ -13,7 +15,7 @@ from scipy.stats import chi2
 from fedperm.blinding import BlindingPool, PublicBlinding
 from fedperm.errors import KeyStrengthError
 from fedperm.masks import MaskEncoder
-from fedperm.packing import Packing
+from fedperm.planner import plan
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.decryption import Decryptor
 from fedperm_secret.fixed_base import SecretBlinding, _FixedBase, _FreshPower
@@ -146,16 +148,58 @@ def test_tables_are_refused_for_a_prime_that_is_not_safe(prime):
 
 
 def test_masks_hold_the_same_plaintexts_whoever_blinds_them(source, randomness):
-    """Permutation (2 0 4 1 3) in slots of 20 bits, three to a group, by hand."""
+    """Permutation (2 0 4 1 3) in slots of 20 bits, by hand."""
     key, blinding = source
-    packing = Packing(key_bits=64, clients=1, value_bits=20, k1=5)
-    encoder = MaskEncoder(key.public_key, packing)
-    masks = encoder.encrypt([[2, 0, 4, 1, 3]], BlindingPool(blinding, randomness))
+    bits = key.public_key.key_bits
+    shape = plan(d=5, k1=5, k2=1, clients=1, value_bits=20, key_bits=bits)
+    encoder = MaskEncoder(key.public_key, shape)
+    masks = encoder.encrypt([np.array([2, 0, 4, 1, 3])], BlindingPool(blinding, randomness))
     ciphertexts = [[octets.tobytes() for octets in group] for group in masks[0]]
     decryptor = Decryptor(key)
     plaintexts = [
         [decryptor.decrypt(mpz.from_bytes(octets, "little")) for octets in group]
         for group in ciphertexts
     ]
-    assert plaintexts == [[2**40, 1, 0, 2**20, 0], [0, 0, 2**20, 0, 1]]
-    assert len({octets for group in ciphertexts for octets in group}) == 10
+    assert plaintexts == [[2**40, 1, 2**80, 2**20, 2**60]]
+    assert len(set(ciphertexts[0])) == 5
+
+
+class HighestDraw(Random):
+    """Hands out the largest number it may, and remembers between which bounds it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.bounds: list[tuple[int, int]] = []
+
+    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
+        low, high = (0, start) if stop is None else (start, stop)
+        self.bounds.append((low, high))
+        return high - step
+
+
+def test_tables_draw_their_exponents_from_the_whole_order(key_2048, blinding_2048):
+    """With exponents p - 2 and q - 2 the factor is the inverse of the generators."""
+    p, q = key_2048.factors(SECRET_KEY_ACCESS)
+    randomness = HighestDraw()
+    factor = blinding_2048.draw(randomness)
+    assert randomness.bounds == [(0, p - 1), (0, q - 1)]
+    for prime in (p, q):
+        generator = gmpy2.invert(factor, prime * prime)
+        order_divides = [gmpy2.powmod(generator, e, prime * prime) for e in (2, prime // 2)]
+        assert gmpy2.powmod(generator, prime - 1, prime * prime) == 1
+        assert 1 not in order_divides
+
+
+def test_keys_without_tables_draw_from_all_residues(imported_2048):
+    p, q = imported_2048.factors(SECRET_KEY_ACCESS)
+    randomness = HighestDraw()
+    factor = SecretBlinding(imported_2048).draw(randomness)
+    assert randomness.bounds == [(1, p), (1, q)]
+    assert factor == imported_2048.public_key.n_squared - 1  # (-1)^p mod p^2, (-1)^q mod q^2
+
+
+def test_those_without_p_and_q_draw_from_all_units(key_2048):
+    key = key_2048.public_key
+    randomness = HighestDraw()
+    assert PublicBlinding(key).draw(randomness) == key.n_squared - 1  # (-1)^n
+    assert randomness.bounds == [(1, key.n)]

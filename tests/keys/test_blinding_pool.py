@@ -155,3 +155,19 @@ def test_threads_that_take_at_once_never_share_a_factor():
         taken = [factor for factors in threads.map(take_many, range(4)) for factor in factors]
     assert len(taken) == 4 * 40 * 3
     assert len(set(taken)) == len(taken)
+
+
+class BrokenSource:
+    """A source that fails when it is asked."""
+
+    def __init__(self, public_key):
+        self.public_key = public_key
+
+    def draw(self, _randomness):
+        raise OSError("no randomness")
+
+
+def test_what_goes_wrong_while_filling_is_raised_at_the_end(small_key, randomness):
+    pool = BlindingPool(BrokenSource(small_key.public_key), randomness)
+    with pytest.raises(OSError, match="no randomness"), pool.filling(3):
+        assert len(pool) == 0

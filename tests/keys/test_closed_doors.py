@@ -32,7 +32,7 @@ FILES_THAT_OPEN_SECRET_KEYS = [
 ]
 """Add a file here only after asking why it must see p and q."""
 
-GUARDED = ["key", "decryptor", "blinding", "pool"]
+GUARDED = ["key", "decryptor", "blinding", "pool", "residues", "half"]
 
 
 @pytest.fixture
@@ -44,6 +44,10 @@ def guarded(request, small_key, randomness):
             return Decryptor(small_key)
         case "blinding":
             return SecretBlinding(small_key)
+        case "residues":
+            return SecretBlinding(small_key)._p_residues
+        case "half":
+            return Decryptor(small_key)._p_half
         case "pool":
             pool = BlindingPool(SecretBlinding(small_key), randomness)
             pool.fill(2)

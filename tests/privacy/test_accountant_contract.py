@@ -103,7 +103,7 @@ def test_the_default_never_asks_an_experimental_accountant() -> None:
     assert not any(choice.experimental for choice in DEFAULT.choices)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e-3, 0.2, 1e6])
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 0.2, 1e6, 1e9, 1e18])
 def test_extreme_noise_is_still_counted(scale: float) -> None:
     """Far outside of what a run would use, the shuffled accountants fall back or stay tiny."""
     for name in ("default", "bennett-pld", "clones-pld", "variation-ratio-pld"):
@@ -121,9 +121,15 @@ def test_the_papers_theorem_is_not_extrapolated(name: str) -> None:
         guarantee(accountant, SMALL, 1, 5 / 1.0, 1e-7)
 
 
-def test_a_delta_that_floating_point_cannot_resolve_is_refused() -> None:
-    with pytest.raises(PreconditionError, match="floating point"):
-        guarantee(accountant_named("variation-ratio-pld"), SMALL, 5, 3.0, 1e-18)
+@pytest.mark.parametrize("name", ["bennett-pld", "variation-ratio-pld", "blanket-pld"])
+def test_a_delta_that_floating_point_cannot_resolve_gets_the_pure_sum(name: str) -> None:
+    found = guarantee(accountant_named(name), SMALL, 5, 3.0, 1e-18)
+    assert found.epsilon == pytest.approx(5 * 10 / 3.0)
+
+
+def test_the_numeric_blanket_refuses_very_long_vectors() -> None:
+    with pytest.raises(PreconditionError, match="2000"):
+        guarantee(accountant_named("blanket-pld"), Geometry(d=5000, k1=2, k2=1), 1, 1e4, 1e-5)
 
 
 def test_an_unknown_name_is_answered_with_the_names() -> None:

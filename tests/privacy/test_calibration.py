@@ -23,7 +23,7 @@ def test_round_trip_in_the_papers_settings(geometry: Geometry) -> None:
     scale = laplace_scale(DEFAULT, geometry, ROUNDS, EPSILON, DELTA)
     found = guarantee(DEFAULT, geometry, ROUNDS, scale, DELTA)
     assert EPSILON * 0.995 <= found.epsilon <= EPSILON
-    assert found.accountant == "variation-ratio-pld"
+    assert found.accountant == "clones-pld"
 
 
 def test_where_a_bound_does_not_hold_more_noise_is_tried() -> None:

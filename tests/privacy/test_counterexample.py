@@ -1,8 +1,8 @@
 """Why variation_ratio.py gives the rest of the other messages away.
 
-The published variation-ratio reduction counts zeros and ones only. Here is a randomizer with ratio
-p and total variation beta whose shuffle shows more than that count: one outcome comes from the
-differing message much oftener than from the others, so everybody knows which message it was.
+The published code of the variation-ratio reduction counts zeros and ones only. Here is a
+randomizer with ratio p and total variation beta whose shuffle shows more than that count: one
+outcome comes from the differing message much oftener than from the others, and gives it away.
 """
 
 from math import exp, log

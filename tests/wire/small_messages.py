@@ -57,7 +57,7 @@ def random_update(plan: Plan, seed: int) -> Update:
         _random_values(plan, randomness),
         draw_patterns(plan.geometry, randomness),
         plan.geometry,
-        MaskEncoder(blinding.public_key, plan.packing),
+        MaskEncoder(blinding.public_key, plan),
         BlindingPool(blinding, randomness),
     )
 

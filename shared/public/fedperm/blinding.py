@@ -8,9 +8,10 @@ memory only, cannot be pickled or copied, and is empty in a forked child.
 import os
 from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from random import Random
-from threading import Event, Lock, Thread
+from threading import Event, Lock
 from typing import NoReturn, Protocol
 from weakref import WeakSet
 
@@ -88,15 +89,16 @@ class BlindingPool:
 
     @contextmanager
     def filling(self, target: int) -> Iterator[None]:
-        """Keeps filling up to `target` in a background thread until the block is left."""
+        """Keeps filling up to `target` in a background thread until the block is left; what went
+        wrong in the thread is raised there."""
         stop = Event()
-        filler = Thread(target=self._fill_until, args=(target, stop), daemon=True)
-        filler.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            filler.join()
+        with ThreadPoolExecutor(1, "blinding-pool") as thread:
+            filler = thread.submit(self._fill_until, target, stop)
+            try:
+                yield
+            finally:
+                stop.set()
+        filler.result()
 
     def _fill_until(self, target: int, stop: Event) -> None:
         while not stop.is_set():

@@ -15,7 +15,7 @@ from fedperm.errors import ParameterError
 from fedperm.normalisation import CENTRE
 
 MAX_VALUE_BITS = 20
-"""Keeps the squared norm of a window of two million values exact in 64-bit integers."""
+"""A step of a millionth of the coded interval: finer than any use here."""
 
 
 @dataclass(frozen=True)

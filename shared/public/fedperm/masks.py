@@ -12,9 +12,10 @@ from gmpy2 import mpz
 from numpy.typing import NDArray
 
 from fedperm.blinding import BlindingPool
-from fedperm.packing import Packing
+from fedperm.errors import ParameterError
 from fedperm.paillier import PublicKey
 from fedperm.permutation import Permutation
+from fedperm.planner import Plan
 
 EncryptedMasks = NDArray[np.uint8]
 """Shape (patterns, groups, k1, ciphertext bytes): what one fold job reads lies together."""
@@ -23,8 +24,11 @@ EncryptedMasks = NDArray[np.uint8]
 class MaskEncoder:
     """Encrypts masks under one key and packing; keeps the table of g^(2^(slot width * slot))."""
 
-    def __init__(self, public_key: PublicKey, packing: Packing) -> None:
+    def __init__(self, public_key: PublicKey, plan: Plan) -> None:
+        plan.check_key(public_key)
+        packing = plan.packing
         self._public_key = public_key
+        self._patterns = plan.geometry.patterns
         self._packing = packing
         self._units = [
             public_key.message_factor(packing.unit(slot)) for slot in range(packing.slots)
@@ -32,6 +36,7 @@ class MaskEncoder:
 
     def encrypt(self, patterns: Sequence[Permutation], pool: BlindingPool) -> EncryptedMasks:
         """The masks of all patterns, each ciphertext under a blinding factor of its own."""
+        self._check(patterns, pool)
         shape = (len(patterns), self._packing.groups, self._packing.k1)
         factors = iter(pool.take(int(np.prod(shape))))
         octets = b"".join(
@@ -43,6 +48,19 @@ class MaskEncoder:
         return np.frombuffer(octets, dtype=np.uint8).reshape(
             *shape, self._public_key.ciphertext_bytes
         )
+
+    def _check(self, patterns: Sequence[Permutation], pool: BlindingPool) -> None:
+        if pool.public_key != self._public_key:
+            raise ParameterError(
+                "the pool's blinding factors belong to another key", "start a pool for this key"
+            )
+        rows = np.arange(self._packing.k1)
+        permutations = all(np.array_equal(np.sort(pattern), rows) for pattern in patterns)
+        if len(patterns) != self._patterns or not permutations:
+            raise ParameterError(
+                f"not {self._patterns} permutation(s) of {self._packing.k1} positions",
+                "draw the patterns with draw_patterns(geometry, randomness)",
+            )
 
     def _group(self, pattern: Permutation, group: int, factors: Iterable[mpz]) -> list[mpz]:
         """One ciphertext a column: the blinding factor alone, or times the slot's unit."""

@@ -1,6 +1,6 @@
 """prod_j base_j ^ exponent_j modulo n^2, for all windows of a pattern at once.
 
-This is the aggregator's whole work, so multiplications are counted, not hidden. Two ideas:
+This is nearly all of the aggregator's work, so multiplications are counted. Two ideas:
 
 *Joint chunks.* The exponents of one base over all its windows are one string of bits, cut into
 digits of c bits that ignore where a window ends. One pass multiplies every base into the bucket
@@ -38,9 +38,8 @@ def chunk_count(bits: int, bucket_bits: int) -> int:
 def multiplications(bases: int, bits: int, bucket_bits: int) -> tuple[int, int]:
     """Expected (into buckets, full-size) multiplications for random exponents of that length."""
     whole, rest = divmod(bits, bucket_bits)
-    widths = [bucket_bits] * whole + [rest] * (rest > 0)
-    into_buckets = sum(_into_buckets(bases, width) for width in widths)
-    reduction = sum(_reduction(bases, width) for width in widths)
+    into_buckets = whole * _into_buckets(bases, bucket_bits) + _into_buckets(bases, rest)
+    reduction = whole * _reduction(bases, bucket_bits) + _reduction(bases, rest)
     return round(into_buckets), round(reduction) + 2 * bits
 
 
@@ -81,6 +80,13 @@ def best_bucket_bits(bases: int, bits: int) -> int:
     return min(range(1, min(bits, MAX_BUCKET_BITS) + 1), key=work)
 
 
+def bucket_bytes(bases: int, bits: int, key_bits: int) -> int:
+    """Memory of all buckets at the best width: a product below n^2 and a slope below n each."""
+    width = best_bucket_bits(bases, bits)
+    one_bucket = 3 * key_bits // 8 + 130  # two Python objects, two list entries
+    return chunk_count(bits, width) * (1 << width) * one_bucket
+
+
 @dataclass
 class Factor:
     """The number a * (1 + n s) modulo n^2, as the pair (a, s)."""
@@ -91,10 +97,14 @@ class Factor:
 
 @dataclass
 class Tally:
-    """Multiplications modulo n^2 done so far: by a factor below n, and by one below n^2."""
+    """Multiplications modulo n^2 done so far: by a factor below n, and by one below n^2.
+
+    Splitting a base costs four multiplications and a division modulo n; it is counted apart.
+    """
 
     half_size: int = 0
     full_size: int = 0
+    split_bases: int = 0
 
     @property
     def modmuls(self) -> int:
@@ -148,6 +158,7 @@ class MultiExponentiation:
     def _split(self, bases: Sequence[mpz]) -> tuple[Sequence[mpz], Sequence[mpz]]:
         if not self._splits:
             return bases, [ZERO] * len(bases)
+        self.tally.split_bases += len(bases)
         quotients, smalls = zip(*(gmpy2.f_divmod(base, self.n) for base in bases), strict=True)
         inverses = batch_invert(smalls, self.n)
         return smalls, [q * i % self.n for q, i in zip(quotients, inverses, strict=True)]

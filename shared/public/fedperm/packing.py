@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from fedperm.errors import AggregateError, ParameterError
 
-
-MAX_SLOT_BITS = 53
-"""Sums stay exact in 64-bit integers and in double precision when they are averaged."""
+MAX_CLIENTS = (1 << 32) - 1
+"""Their count travels in 32 bits, and sums of 20-bit values then fit a double exactly."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,9 @@ class Packing:
     k1: int
 
     def __post_init__(self) -> None:
-        if self.clients < 1:
-            raise ParameterError(f"clients is {self.clients}", "plan for at least 1 client")
-        if self.slot_bits > MAX_SLOT_BITS:
+        if not 1 <= self.clients <= MAX_CLIENTS:
             raise ParameterError(
-                f"sums of {self.slot_bits} bits", f"plan for sums of at most {MAX_SLOT_BITS} bits"
+                f"clients is {self.clients}", f"plan for 1 to {MAX_CLIENTS:,} clients"
             )
         if self.slots < 1:
             raise ParameterError(

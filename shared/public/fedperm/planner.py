@@ -7,7 +7,7 @@ from fedperm.fixed_point import FixedPoint
 from fedperm.multi_exponentiation import best_bucket_bits, multiplications
 from fedperm.normalisation import CENTRE
 from fedperm.packing import Packing
-from fedperm.paillier import DEFAULT_KEY_BITS
+from fedperm.paillier import DEFAULT_KEY_BITS, PublicKey
 from fedperm.windows import Geometry
 
 NOISE_TAIL = 8
@@ -16,13 +16,20 @@ NOISE_TAIL = 8
 ROUNDING_SHARE = 1e-3
 """Rounding to B bits may add this share of the noise's own variance."""
 
-NOISELESS_VALUE_BITS = 16
-"""Without noise nothing hides the rounding: a step is then 2C/65535."""
+MOST_CHOSEN_BITS = 16
+"""Without noise, or with next to none, nothing hides the rounding: a step is then 2C/65535."""
+
+SMALLEST_SCALE, LARGEST_SCALE = 1e-9, 1e9
+"""Laplace scales that make sense for values normalised to [0, 1]."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that fixes shapes and arithmetic of a run's messages, and the reasons."""
+    """Everything that fixes shapes and arithmetic of a run's messages, and the reasons.
+
+    bucket_bits and modmuls are a forecast for folding all clients at once; a fold of fewer
+    updates, or in parts, chooses its bucket width by the same function.
+    """
 
     geometry: Geometry
     fixed_point: FixedPoint
@@ -41,6 +48,14 @@ class Plan:
         """Ciphertexts the aggregator publishes and every client decrypts."""
         return self.geometry.windows * self.packing.groups
 
+    def check_key(self, public_key: PublicKey) -> None:
+        """Slots are cut for one key size; under a shorter key sums would wrap round silently."""
+        if public_key.key_bits != self.packing.key_bits:
+            raise ParameterError(
+                f"a key of {public_key.key_bits} bits for a plan of {self.packing.key_bits} bits",
+                "plan the run for the key it uses",
+            )
+
 
 def plan(
     *,
@@ -53,9 +68,10 @@ def plan(
     value_bits: int | None = None,
 ) -> Plan:
     """The cheapest plan whose rounding is negligible beside the noise; any choice can be pinned."""
-    if not 0 <= laplace_scale < float("inf"):
+    if laplace_scale != 0 and not SMALLEST_SCALE <= laplace_scale <= LARGEST_SCALE:
         raise ParameterError(
-            f"the Laplace scale b is {laplace_scale}", "choose 0 for no noise, or a finite scale"
+            f"the Laplace scale b is {laplace_scale}",
+            f"choose 0 for no noise, or {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}",
         )
     geometry = Geometry(d, k1, k2)
     reach = CENTRE + NOISE_TAIL * laplace_scale
@@ -77,17 +93,17 @@ def plan(
 
 def choose_value_bits(reach: float, laplace_scale: float) -> int:
     """The fewest bits whose rounding adds at most ROUNDING_SHARE of the noise's variance."""
-    for bits in range(1, NOISELESS_VALUE_BITS):
+    for bits in range(1, MOST_CHOSEN_BITS):
         if rounding_share(FixedPoint(bits, reach), laplace_scale) <= ROUNDING_SHARE:
             return bits
-    return NOISELESS_VALUE_BITS
+    return MOST_CHOSEN_BITS
 
 
 def rounding_share(fixed_point: FixedPoint, laplace_scale: float) -> float:
     """Variance added by stochastic rounding (step^2 / 6 on average) over Laplace's 2 b^2."""
     if laplace_scale == 0:
         return float("inf")
-    return fixed_point.step**2 / 6 / (2 * laplace_scale**2)
+    return (fixed_point.step / laplace_scale) ** 2 / 12
 
 
 def _explain_geometry(geometry: Geometry) -> str:
@@ -104,7 +120,8 @@ def _explain_value_bits(fixed_point: FixedPoint, laplace_scale: float, *, pinned
     else:
         share = rounding_share(fixed_point, laplace_scale)
         effect = f"rounding adds {share:.3%} of the variance of the noise (b = {laplace_scale:g})"
-    origin = "as asked" if pinned else "the fewest that do"
+    capped = fixed_point.value_bits == MOST_CHOSEN_BITS
+    origin = "as asked" if pinned else "the most it chooses" if capped else "the fewest that do"
     return f"values: {fixed_point.value_bits} bits, {origin}: {effect}"
 
 

@@ -2,10 +2,51 @@
 
 import multiprocessing
 import os
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 
 
-def process_pool(processes: int | None = None) -> Executor:
-    """One worker per core by default; started fresh, so that no lock or secret is inherited."""
+@dataclass(frozen=True)
+class Workers:
+    """An executor, and how many jobs it runs at once."""
+
+    executor: Executor
+    count: int
+
+    def run(
+        self, task: Callable[[Job], Result], jobs: Iterable[Job]
+    ) -> Iterator[tuple[Job, Result]]:
+        """Results as they come. Jobs are made and submitted a few at a time, so that their data
+        do not pile up; when one fails, those that wait are cancelled."""
+        waiting: dict[Future[Result], Job] = {}
+        try:
+            for job in jobs:
+                waiting[self.executor.submit(task, job)] = job
+                if len(waiting) >= 2 * self.count:
+                    yield from _finished(waiting)
+            while waiting:
+                yield from _finished(waiting)
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _finished(waiting: dict[Future[Result], Job]) -> Iterator[tuple[Job, Result]]:
+    done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+    for future in done:
+        yield waiting.pop(future), future.result()
+
+
+@contextmanager
+def worker_processes(count: int | None = None) -> Iterator[Workers]:
+    """One process per core by default; started fresh, so that no lock or secret is inherited."""
+    count = count or os.cpu_count() or 1
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(processes or os.cpu_count() or 1, mp_context=context)
+    with ProcessPoolExecutor(count, mp_context=context) as executor:
+        yield Workers(executor, count)

@@ -54,7 +54,14 @@ def _residue_source(prime: mpz) -> _ResidueSource:
     return _FixedBase(prime) if is_safe_prime(prime) else _FreshPower(prime)
 
 
-class _FreshPower:
+class _Unpicklable:
+    """Whatever holds p, q or their tables stays in this process."""
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("this holds a part of a secret key and cannot be pickled or copied")
+
+
+class _FreshPower(_Unpicklable):
     """x^p mod p^2 for a fresh x below p: a bijection onto the n-th residues, for any prime."""
 
     def __init__(self, prime: mpz) -> None:
@@ -66,7 +73,7 @@ class _FreshPower:
 
 
 @dataclass(frozen=True, repr=False)
-class _Place:
+class _Place(_Unpicklable):
     """Base^(digit * 256^place) for every digit, each written a * (1 + p s).
 
     As in `fedperm.multi_exponentiation`: the a are half as long as p^2, the s only add up.
@@ -76,7 +83,7 @@ class _Place:
     s: list[mpz]
 
 
-class _FixedBase:
+class _FixedBase(_Unpicklable):
     """Powers of one generator of the n-th residues modulo p^2, p a safe prime."""
 
     def __init__(self, prime: mpz) -> None:

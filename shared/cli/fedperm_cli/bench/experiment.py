@@ -9,7 +9,6 @@ compared is measured close together in time, and summarised alike on both sides:
 - decryption: the medians of rounds taken in turn.
 """
 
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from fedperm.aggregation import EncryptedSum
 from fedperm.planner import Plan
-from fedperm.workers import process_pool
+from fedperm.workers import Workers, worker_processes
 from fedperm_cli.bench.baseline import OperationSeconds, PythonPaillier, summarise
 from fedperm_cli.bench.federation import ClientCost, Federation, Fold, KeyMaterial, Upload
 from fedperm_cli.bench.measurement import (
@@ -133,10 +132,10 @@ class Experiment:
 
     def run(self) -> Measurements:
         encryption = self._encrypt()
-        with process_pool(self._settings.processes) as executor:
-            aggregation = self._aggregate(encryption.uploads, executor)
+        with worker_processes(self._settings.processes) as workers:
+            aggregation = self._aggregate(encryption.uploads, workers)
             self._instruments.steps.begin("Re-randomising", 1)
-            publication = self._federation.publish(aggregation.fold.total, executor)
+            publication = self._federation.publish(aggregation.fold.total, workers)
             self._instruments.steps.advance()
         decryption = self._decrypt(self._federation.download(publication.body))
         return Measurements(
@@ -170,9 +169,9 @@ class Experiment:
             rounds += [self._baseline.encryption() for _ in range(rounds_per_client)]
         return Encryption(uploads, expected, rounds)
 
-    def _aggregate(self, uploads: list[Upload], executor: Executor) -> Aggregation:
+    def _aggregate(self, uploads: list[Upload], workers: Workers) -> Aggregation:
         products, batches = self._aggregation_rounds(), self._modmul.batches(MODMUL_BATCHES)
-        folded = self._federation.fold(uploads, executor, self._settings.processes)
+        folded = self._federation.fold(uploads, workers)
         batches += self._modmul.batches(MODMUL_BATCHES)
         products += self._aggregation_rounds()
         return Aggregation(folded, median(batches), products)

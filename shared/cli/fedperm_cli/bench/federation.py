@@ -1,7 +1,6 @@
 """One round of all parties in one process: nothing but the product's own functions, timed."""
 
 import math
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,13 +12,12 @@ from numpy.typing import NDArray
 from fedperm.aggregation import (
     BoundedUpdate,
     EncryptedSum,
-    StoredMasks,
     fold,
-    ignore_progress,
     rerandomise,
 )
 from fedperm.averaging import unpack_sum
 from fedperm.blinding import BlindingPool
+from fedperm.fold_job import StoredMasks, Work
 from fedperm.masks import MaskEncoder
 from fedperm.norm_bound import NormBound
 from fedperm.permutation import draw_patterns
@@ -27,6 +25,7 @@ from fedperm.planner import Plan
 from fedperm.update import Update, build_update
 from fedperm.wire.aggregate import decode_aggregate, encode_aggregate
 from fedperm.wire.update import decode_update, encode_update, update_body
+from fedperm.workers import Workers
 from fedperm_cli.bench.measurement import Instruments, timed
 from fedperm_cli.bench.settings import ValueKind
 from fedperm_secret.decryption import Decryptor
@@ -69,10 +68,8 @@ class Fold:
     """The encrypted sum and what it cost, all processes together."""
 
     total: EncryptedSum
-    cpu_seconds: float
+    work: Work
     wall_seconds: float
-    modmuls: int
-    half_size_modmuls: int
 
 
 @dataclass(frozen=True)
@@ -95,7 +92,7 @@ class Federation:
         self._directory = directory
         self._instruments = instruments
         self._clock = instruments.clock
-        self._encoder = MaskEncoder(self._public_key, plan.packing)
+        self._encoder = MaskEncoder(self._public_key, plan)
 
     @property
     def steps_per_client(self) -> int:
@@ -123,10 +120,10 @@ class Federation:
         cost = ClientCost(offline, built.cpu_seconds, checked.cpu_seconds)
         return Upload(self._bound(path, checked.result), len(body), cost)
 
-    def fold(self, uploads: list[Upload], executor: Executor, processes: int) -> Fold:
-        """All uploads at once. The pool's processes are started before the clock: a running
-        aggregator has them. Drawing the bar is counted: a millisecond or two a job."""
-        list(executor.map(ignore_progress, range(processes), range(processes)))
+    def fold(self, uploads: list[Upload], workers: Workers) -> Fold:
+        """All uploads at once. The processes are started before the clock: a running aggregator
+        has them. Drawing the bar is counted: a millisecond or two a job."""
+        list(workers.run(_start, range(workers.count)))
         steps = self._instruments.steps
         updates = [upload.update for upload in uploads]
 
@@ -137,28 +134,16 @@ class Federation:
 
         folded = timed(
             self._clock,
-            lambda: fold(
-                updates,
-                self.plan,
-                self._public_key,
-                executor,
-                workers=processes,
-                on_progress=on_progress,
-            ),
+            lambda: fold(updates, self.plan, self._public_key, workers, on_progress),
         )
         total, work = folded.result
-        return Fold(
-            total,
-            folded.cpu_seconds + work.cpu_seconds,
-            folded.wall_seconds,
-            work.modmuls,
-            work.half_size_modmuls,
-        )
+        parent = Work(cpu_seconds=folded.cpu_seconds)
+        return Fold(total, work + parent, folded.wall_seconds)
 
-    def publish(self, total: EncryptedSum, executor: Executor) -> Publication:
+    def publish(self, total: EncryptedSum, workers: Workers) -> Publication:
         randomness = self._instruments.randomness
         fresh = timed(
-            self._clock, lambda: rerandomise(total, self._public_key, randomness, executor)
+            self._clock, lambda: rerandomise(total, self._public_key, randomness, workers)
         )
         published, work = fresh.result
         body = encode_aggregate(published, self.plan, self._public_key)
@@ -193,3 +178,7 @@ class Federation:
         bounded = NormBound(limit).apply(update.values, fixed_point)
         offset = update_body(self.plan, self._public_key).offset_of("masks")
         return BoundedUpdate(StoredMasks(path, offset), bounded.values)
+
+
+def _start(_worker: int) -> None:
+    """What a process does first: it imports this module, and so everything it needs."""

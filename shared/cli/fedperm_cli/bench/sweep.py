@@ -6,7 +6,6 @@ and online), aggregation folds all clients, decryption is done once. CPU seconds
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +14,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from fedperm.windows import Geometry
-from fedperm.workers import process_pool
+from fedperm.workers import Workers, worker_processes
 from fedperm_cli.bench.experiment import PreparedKey, mean_cost
 from fedperm_cli.bench.federation import Federation, Upload
 from fedperm_cli.bench.measurement import Instruments, timed
@@ -120,9 +119,9 @@ def run_sweep(
     places = list(grid.places())
     instruments.steps.begin("Sweeping k1, k2, d and n", len(places))
     points = []
-    with process_pool(settings.processes) as executor:
+    with worker_processes(settings.processes) as workers:
         for place in places:
-            points.append(_measure(place, settings, prepared, instruments, executor))
+            points.append(_measure(place, settings, prepared, instruments, workers))
             instruments.steps.advance()
     return Sweep(settings.key_bits, tuple(points))
 
@@ -132,7 +131,7 @@ def _measure(
     settings: Settings,
     prepared: PreparedKey,
     instruments: Instruments,
-    executor: Executor,
+    workers: Workers,
 ) -> SweepPoint:
     geometry = Geometry(d=place.d, k1=place.k1, k2=place.k2)
     plan = replace(settings, geometry=geometry, clients=place.clients).plan()
@@ -145,14 +144,14 @@ def _measure(
             coded = federation.draw_values(settings.values)
             expected += coded
             uploads.append(federation.upload(str(client), coded))
-        fold = federation.fold(uploads, executor, settings.processes)
+        fold = federation.fold(uploads, workers)
     decrypted = timed(instruments.clock, lambda: federation.decrypt(fold.total))
     client_cost = mean_cost([upload.cost for upload in uploads])
     return SweepPoint(
         place=place,
         value_bits=plan.fixed_point.value_bits,
         encrypt_cpu_seconds=client_cost.offline + client_cost.online,
-        aggregate_cpu_seconds=fold.cpu_seconds,
+        aggregate_cpu_seconds=fold.work.cpu_seconds,
         decrypt_cpu_seconds=decrypted.cpu_seconds,
         exact=bool(np.array_equal(decrypted.result, expected)),
     )

@@ -9,8 +9,10 @@ at a point of omega, Lemma 5.3 is
 The concentration bounds below need only gamma, the largest L, its range and its second moment.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, expm1, log1p
+
+from fedperm.privacy.coarsest_grid import COARSEST_GRID
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,22 @@ def laplace_facts(epsilon: float, epsilon_0: float) -> BlanketFacts:
         second_moment=(exp(2 * epsilon) + 1) * (2 * half + full) / 3
         - 2 * exp(epsilon) * (2 / half - full),
     )
+
+
+def integer_laplace_facts(epsilon: float, epsilon_0: float) -> BlanketFacts:
+    """The same for integer noise on the coarsest grid: only the second moment differs.
+
+    Under the blanket the larger of the two log ratios is 2 j epsilon_0/N with probability
+    proportional to q^j, q = e^(-epsilon_0/N), all j from N/2 on together; the other one is 0.
+    """
+    q = exp(-epsilon_0 / COARSEST_GRID)
+    tops = [exp(2 * j * epsilon_0 / COARSEST_GRID) for j in range(COARSEST_GRID // 2 + 1)]
+    masses = [(1 - q) / (1 + q) * q**j * (2 if j else 1) for j in range(COARSEST_GRID // 2)]
+    masses.append(2 * q ** (COARSEST_GRID // 2) / (1 + q))
+    mean = sum(mass * top for mass, top in zip(masses, tops, strict=True))
+    square = sum(mass * top * top for mass, top in zip(masses, tops, strict=True))
+    moment = (exp(2 * epsilon) + 1) * (1 + square) / 2 - 2 * exp(epsilon) * mean
+    return replace(laplace_facts(epsilon, epsilon_0), second_moment=exp(-epsilon_0) * moment)
 
 
 def generic_facts(epsilon: float, epsilon_0: float) -> BlanketFacts:

@@ -38,6 +38,7 @@ def laplace_scale(
     while not keeps(high):
         high *= 2
         if high > LARGEST_SCALE:
+            guarantee(accountant, geometry, rounds, high, delta)  # a bound's refusal says why
             raise PrivacyError(
                 f"no noise gives epsilon {epsilon} at delta {delta} by {accountant.name}",
                 "choose a larger epsilon or delta, fewer rounds, or another accountant",

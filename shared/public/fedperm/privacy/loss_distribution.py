@@ -8,17 +8,22 @@ import numpy as np
 from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from fedperm.privacy.coarsest_grid import COARSEST_GRID
 from fedperm.privacy.profile import Profile
+from fedperm.privacy.search import smallest
 
 Array = NDArray[np.float64]
 
 # One coordinate's loss lies in [-1/b, 1/b]; "Connect the Dots" at 1/(8 b) is exactly the profile of
 # integer Laplace noise of scale 16 b on the grid {0..16}, and above that of every grid {0..16 m}.
-CELLS = 8
+CELLS = COARSEST_GRID // 2
+
+TOLERANCE = 1e-7
+SMALLEST = 1e-9  # of the pure epsilon: no smaller one is told from zero
 
 
 def composed_epsilon(profile: Profile, times: int, delta: float) -> float:
-    """The smallest eps of `times` releases; infinite when delta is below the numeric floor.
+    """The smallest eps, within TOLERANCE, of `times` releases; at most their pure sum.
 
     "Connect the Dots" (Doroshenko et al. 2022) on the profile's vertices is exact: its distribution
     has the given deltas at the vertices, and a profile linear in e^eps between them.
@@ -26,7 +31,13 @@ def composed_epsilon(profile: Profile, times: int, delta: float) -> float:
     one = pld_pmf.create_pmf_pessimistic_connect_dots(
         profile.step, profile.marks, profile.deltas
     ).to_dense_pmf()
-    return float(one.self_compose(times).get_epsilon_for_delta(delta))
+    composed = one.self_compose(times)
+
+    def holds(epsilon: float) -> bool:
+        return float(composed.get_delta_for_epsilon(epsilon)) <= delta
+
+    pure = times * profile.step * int(profile.marks[-1])
+    return 0.0 if holds(0.0) else smallest(holds, pure * SMALLEST, pure, TOLERANCE)
 
 
 def laplace_vector_deltas(scale: float, w: int, epsilons: Array) -> Array:

@@ -18,6 +18,7 @@ Marks = NDArray[np.int64]
 
 DENSE = 24  # marks one step apart; beyond, every gap is GROWTH of the loss
 GROWTH = 0.06
+FLOOR = 1e-30  # smaller bounds are raised to it: subnormal masses would be unwieldy
 STEPS = 6  # steps in the standard deviation of the loss, by the smallest of the bounds
 
 
@@ -58,7 +59,7 @@ def pure_profile(grid: LossGrid, deltas: Array) -> Profile:
     The true profile is convex in e^eps, is 1 at e^eps = 0 and 0 from epsilon_w on; whatever bounds
     hold at the grid's losses, it stays below their convex minorant, at and between the losses.
     """
-    deltas = np.append(np.clip(deltas, 0, 1), 0.0)
+    deltas = np.append(np.clip(deltas, FLOOR, 1), 0.0)
     ratios = np.exp(grid.epsilons)
     mirrored = 1 - (1 - deltas[:0:-1]) / ratios[:0:-1]
     marks = np.concatenate((-grid.marks[:0:-1], grid.marks))

@@ -7,7 +7,7 @@ cross, the smaller is a bound too.
 import numpy as np
 from numpy.typing import NDArray
 
-from fedperm.privacy.blanket import bennett, laplace_facts
+from fedperm.privacy.blanket import bennett, integer_laplace_facts
 from fedperm.privacy.clones import stronger_clones
 from fedperm.privacy.events import ShuffledLaplace
 from fedperm.privacy.loss_distribution import laplace_vector_deltas
@@ -25,7 +25,9 @@ def by_bennett(event: ShuffledLaplace, epsilons: Array) -> Array:
     """Balle et al. for 1-D Laplace of epsilon_w; Bennett's inequality says nothing at eps = 0."""
     k1 = event.geometry.k1
     shuffled = [
-        bennett(laplace_facts(epsilon, event.epsilon_w), epsilon, k1) if epsilon > 0 else 1.0
+        bennett(integer_laplace_facts(epsilon, event.epsilon_w), epsilon, k1)
+        if epsilon > 0
+        else 1.0
         for epsilon in epsilons.tolist()
     ]
     return np.minimum(shuffled, unshuffled(event, epsilons))

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import isinf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedperm.errors import PreconditionError
 from fedperm.privacy.accountant import Guarantee, require_known
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.loss_distribution import composed_epsilon
@@ -16,9 +14,9 @@ from fedperm.privacy.unshuffled import UnshuffledAccountant
 
 Array = NDArray[np.float64]
 
-# Beyond this epsilon_w no shuffle of fewer than e^24 positions helps, and e^epsilon_w is unwieldy:
-# the permutation is then taken as known, which is a bound for every shuffle.
-LARGEST_EPSILON_W = 24
+# Beyond, no shuffle of fewer than e^24 positions helps; below, e^epsilon_w - 1 loses its digits.
+# The permutation is then taken as known, which is a bound for every shuffle.
+SMALLEST_EPSILON_W, LARGEST_EPSILON_W = 1e-6, 24
 
 
 @dataclass(frozen=True)
@@ -32,18 +30,11 @@ class ShuffledAccountant:
 
     def guarantee(self, rounds: Rounds, delta: float) -> Guarantee:
         require_known(rounds, delta)
-        if rounds.event.epsilon_w > LARGEST_EPSILON_W:
-            return replace(UnshuffledAccountant().guarantee(rounds, delta), accountant=self.name)
-        epsilon = self._composed(rounds, delta)
-        if isinf(epsilon):
-            raise PreconditionError(
-                f"delta {delta} is below what floating point can resolve over these rounds",
-                "choose a larger delta",
-            )
-        return Guarantee(epsilon, delta, self.name, self.bound, self.experimental)
-
-    def _composed(self, rounds: Rounds, delta: float) -> float:
+        if not SMALLEST_EPSILON_W <= rounds.event.epsilon_w <= LARGEST_EPSILON_W:
+            known = UnshuffledAccountant().guarantee(rounds, delta)
+            return replace(known, accountant=self.name, experimental=self.experimental)
         grid = loss_grid(rounds.event)
         deltas = self.deltas(rounds.event, grid.epsilons[:-1])
         times = rounds.event.geometry.patterns * rounds.count
-        return composed_epsilon(pure_profile(grid, deltas), times, delta)
+        epsilon = composed_epsilon(pure_profile(grid, deltas), times, delta)
+        return Guarantee(epsilon, delta, self.name, self.bound, self.experimental)

@@ -8,9 +8,10 @@ p = q = e^epsilon_0 and beta = TV(R(x), R(x')). With a = beta/(p-1) and s = 1 - 
 
 and every other message has R(y) >= max(R(x), R(x'))/p = a Q0 + a Q1 + (s/p) Q2.
 
-Wang et al. then count the zeros and ones only, as if everything else in another message looked
-like Q2. It need not, and their count can be exceeded (tests/privacy/test_counterexample.py). Here
-the rest of every other message is given away, so the reduction is a plain post-processing:
+The published evaluation (github.com/wangsw/PrivacyAmplification) counts zeros and ones only, as if
+everything else in another message looked like Q2. It need not, and that count can be exceeded
+(tests/privacy/test_counterexample.py). Here the rest of every other message is given away, so the
+reduction is a plain post-processing:
 
     delta(eps) = E[(X_1 + ... + X_n)_+] / n,   X = p - e^eps       with probability a,
                                                X = 1 - p e^eps     with probability a,

@@ -13,17 +13,19 @@ randomizers, is in Su, Cheng, Wang (arXiv:2504.07414).
 """
 
 from dataclasses import dataclass
-from math import exp, sqrt
+from math import ceil, exp, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]
 
+from fedperm.errors import PreconditionError
 from fedperm.privacy.lattice import mean_positive_part, spread
 
 Array = NDArray[np.float64]
 
-CELLS = 8  # lattice of one coordinate's log ratio; see loss_distribution
+CELLS = 8  # lattice of one coordinate's log ratio, at most; see loss_distribution
+LONGEST = 2000  # coordinates: more are not evaluated
 POINTS = 160  # at most so many values of U, and of V
 STEPS = 12  # lattice steps of Z in its root mean square, and
 FINEST = 1 / 400  # no finer than this share of the largest Z
@@ -39,10 +41,14 @@ class LogRatios:
 
 
 def second_moment(epsilon: float, epsilon_1: float, w: int) -> float:
-    """E[L^2] of the w-dimensional vector under its blanket; for w = 1, that of Balle et al."""
+    """E[L^2] of the w-dimensional vector under its blanket; for w = 1, that of Balle et al.
+
+    It is at least w epsilon_1^2 / 2, which for tiny epsilon_1 the difference below would lose.
+    """
     square = (2 * exp(epsilon_1 / 2) + exp(-epsilon_1)) / 3
     cross = 2 * exp(-epsilon_1 / 2) - exp(-epsilon_1)
-    return float((1 + exp(2 * epsilon)) * square**w - 2 * exp(epsilon) * cross**w)
+    difference = (1 + exp(2 * epsilon)) * square**w - 2 * exp(epsilon) * cross**w
+    return float(max(difference, w * epsilon_1**2 / 2))
 
 
 def vector_blanket(epsilons: Array, epsilon_1: float, w: int, n: int) -> Array:
@@ -62,24 +68,30 @@ def vector_blanket(epsilons: Array, epsilon_1: float, w: int, n: int) -> Array:
 
 def log_ratios(epsilon_1: float, w: int) -> LogRatios:
     """U is the sum of k coordinates' shares and V of the other w - k, k ~ Binomial(w, 1/2)."""
-    values = np.exp(np.arange(w * CELLS + 1) * epsilon_1 / CELLS)
-    share = _one_coordinate(epsilon_1)
+    if w > LONGEST:
+        raise PreconditionError(
+            f"the numeric blanket is evaluated for up to {LONGEST} parameters, not {w}",
+            "shuffle more positions (k1) or patterns (k2), or choose another accountant",
+        )
+    cells = min(CELLS, ceil(512 / w))
+    values = np.exp(np.arange(w * cells + 1) * epsilon_1 / cells)
+    share = _one_coordinate(epsilon_1, cells)
     sums = np.zeros((w + 1, values.size))
     sums[0, 0] = 1
     for k in range(w):
         sums[k + 1] = np.convolve(sums[k], share)[: values.size]
-    kept = np.unique(np.linspace(0, w * CELLS, min(POINTS, values.size)).astype(np.int64))
+    kept = np.unique(np.linspace(0, w * cells, min(POINTS, values.size)).astype(np.int64))
     sums = _coarser(sums, values, kept)
     weights = exp(-w * epsilon_1 / 2) * stats.binom.pmf(np.arange(w + 1), w, 0.5)
     return LogRatios(values[kept], (sums * weights[:, None]).T @ sums[::-1])
 
 
-def _one_coordinate(epsilon_1: float) -> Array:
+def _one_coordinate(epsilon_1: float, cells: int) -> Array:
     """min(E, epsilon_1) on a lattice, spread so that the mean of e^u is kept in every cell."""
-    edges = np.arange(CELLS + 1) * epsilon_1 / CELLS
+    edges = np.arange(cells + 1) * epsilon_1 / cells
     inside = -np.diff(np.exp(-edges / 2))
     upper = (np.diff(np.exp(edges / 2)) - inside * np.exp(edges[:-1])) / np.diff(np.exp(edges))
-    masses = np.zeros(CELLS + 1)
+    masses = np.zeros(cells + 1)
     masses[:-1] += inside - upper
     masses[1:] += upper
     masses[-1] += exp(-epsilon_1 / 2)

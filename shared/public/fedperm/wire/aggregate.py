@@ -6,17 +6,17 @@ import numpy as np
 
 from fedperm.aggregation import EncryptedSum
 from fedperm.averaging import check_aggregate_shape, check_contributors
+from fedperm.ciphertexts import read_ciphertexts
 from fedperm.paillier import PublicKey
 from fedperm.planner import Plan
 from fedperm.wire.body import Body, Tensor
-from fedperm.wire.ciphertexts import read_ciphertexts
 
 
 def aggregate_body(plan: Plan, public_key: PublicKey) -> Body:
-    shape = (plan.geometry.windows, plan.packing.groups, public_key.ciphertext_bytes)
+    plan.check_key(public_key)
     return Body(
         (
-            Tensor("ciphertexts", np.dtype("u1"), shape),
+            Tensor("ciphertexts", np.dtype("u1"), _shape(plan, public_key)),
             Tensor("contributors", np.dtype("<u4"), (1,)),
         )
     )
@@ -27,10 +27,9 @@ def encode_aggregate(total: EncryptedSum, plan: Plan, public_key: PublicKey) -> 
     check_aggregate_shape(total.ciphertexts, total.contributors, plan)
     body = aggregate_body(plan, public_key)
     octets = b"".join(public_key.to_bytes(c) for row in total.ciphertexts for c in row)
-    shape = (plan.geometry.windows, plan.packing.groups, public_key.ciphertext_bytes)
     return body.encode(
         {
-            "ciphertexts": np.frombuffer(octets, np.uint8).reshape(shape),
+            "ciphertexts": np.frombuffer(octets, np.uint8).reshape(_shape(plan, public_key)),
             "contributors": np.array([total.contributors], "<u4"),
         }
     )
@@ -46,3 +45,7 @@ def decode_aggregate(body: bytes | memoryview, plan: Plan, public_key: PublicKey
     numbers = iter(ciphertexts)
     rows = tuple(tuple(islice(numbers, plan.packing.groups)) for _ in range(plan.geometry.windows))
     return EncryptedSum(rows, contributors)
+
+
+def _shape(plan: Plan, public_key: PublicKey) -> tuple[int, int, int]:
+    return plan.geometry.windows, plan.packing.groups, public_key.ciphertext_bytes

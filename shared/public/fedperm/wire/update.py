@@ -6,15 +6,16 @@ permutation) is not checked here; what can be seen is checked in full.
 
 import numpy as np
 
+from fedperm.ciphertexts import read_ciphertexts
 from fedperm.errors import ValueRangeError
 from fedperm.paillier import PublicKey
 from fedperm.planner import Plan
 from fedperm.update import Update
 from fedperm.wire.body import Body, Tensor
-from fedperm.wire.ciphertexts import read_ciphertexts
 
 
 def update_body(plan: Plan, public_key: PublicKey) -> Body:
+    plan.check_key(public_key)
     geometry = plan.geometry
     return Body(
         (
