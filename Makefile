@@ -23,7 +23,7 @@ $(READY): constraints.txt requirements-dev.txt $(PROJECTS:%=%/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FedPerm needs Python 3.11 or newer; choose one with: make setup PYTHON=python3.11")'
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo 'python3-venv is missing: apt-get install python3-venv'; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) \
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) \
 	  -r requirements-dev.txt $(PROJECTS:%=-e %) -e 'shared/cli[figures]'
 	@touch $@
 
@@ -47,4 +47,4 @@ constraints: setup ## write the versions now installed to constraints.txt
 
 clean: ## remove what make made
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache out
-	find . -name __pycache__ -o -name '*.egg-info' | xargs rm -rf
+	find . -depth \( -name __pycache__ -o -name '*.egg-info' -o -name build \) -exec rm -rf {} +

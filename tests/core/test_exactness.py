@@ -173,8 +173,8 @@ def test_a_client_without_p_and_q_takes_part(small_key, tmp_path, randomness):
 def test_large_folds_are_done_in_parts(
     d, k1, clients, value_bits, cut_by_memory, small_key, tmp_path, randomness
 ):
-    """12,000 windows do not fit one job's buckets; 15 columns of 300, or one of 4,500, are more than
-    are read at once. All clients send the same upload, so one encryption serves the test."""
+    """12,000 windows do not fit one job's buckets; 15 columns of 300, or one of 4,500, are more
+    than are read at once. All clients send the same upload, so one encryption serves the test."""
     shape = plan(d=d, k1=k1, k2=1, clients=clients, value_bits=value_bits, key_bits=512)
     coded = random_values(shape, randomness)
     update = upload(coded, shape, SecretBlinding(small_key), tmp_path / "u", randomness)

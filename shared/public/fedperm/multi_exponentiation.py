@@ -24,7 +24,7 @@ from gmpy2 import mpz
 from numpy.typing import NDArray
 
 HALF_SIZE_COST = 0.56
-SPLIT_COST = 1.5
+SPLIT_COST = 1.6
 """A half-size multiplication, and splitting a base, in full-size multiplications (ADR 5)."""
 
 MAX_BUCKET_BITS = 14

@@ -78,7 +78,7 @@ def summarise(
     encryptions: Sequence[float], products: Sequence[float], decryptions: Sequence[float]
 ) -> OperationSeconds:
     """Rounds put together by the statistics that `experiment` uses for our own phases."""
-    return OperationSeconds(mean(encryptions), median(products), median(decryptions))
+    return OperationSeconds(mean(encryptions), median(products), min(decryptions))
 
 
 def estimate(operations: OperationSeconds, counts: PaperCounts) -> BaselineSeconds:
