@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from fedperm.errors import ParameterError
+from fedperm.privacy.calibration import laplace_scale
 from fedperm.privacy.record_level import LocalTraining, RecordGuarantee, RecordRelease, record_level
 from fedperm.privacy.registry import NO_SHUFFLE
 from fedperm_cli.presets import HEAVY, LIGHT
@@ -26,6 +28,14 @@ def test_the_law_reaches_as_far_as_the_planners_fixed_point() -> None:
 def test_more_is_needed_for_a_smaller_total() -> None:
     scales = [ForTotal(e).law(SETTINGS, NO_SHUFFLE).laplace_scale for e in (8, 4, 2, 1)]
     assert scales == sorted(scales)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan"), float("inf")])
+def test_no_noise_is_sought_for_an_impossible_total(epsilon: float) -> None:
+    with pytest.raises(ParameterError, match="--epsilon is"):
+        ForTotal(epsilon)
+    with pytest.raises(ParameterError, match="positive, finite epsilon"):
+        laplace_scale(NO_SHUFFLE, LIGHT, 50, epsilon, 1e-5)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.9, 20])

@@ -34,6 +34,18 @@ def test_the_readmes_round_runs(tmp_path):
     assert abs(float(average) - 0.01) < 6 * 0.0046
 
 
+def test_the_readmes_privacy_report_is_what_the_command_prints():
+    blocks = re.findall(r"```\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    (place,) = [
+        i for i, block in enumerate(blocks) if block.startswith(".venv/bin/fedperm privacy")
+    ]
+    options = blocks[place].split()[1:]
+    shown = subprocess.run(
+        [sys.executable, "-m", "fedperm_cli", *options], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout == blocks[place + 1]
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_document_has_an_open_place(document):
     assert not re.search(r"@[A-Z]+@|TODO|FIXME|TBD", document.read_text())

@@ -11,12 +11,17 @@ from itertools import product
 import numpy as np
 import pytest
 
+from fedperm.privacy import shuffle_bounds
 from fedperm.privacy.blanket import bennett, generic_facts, hoeffding, laplace_facts
 from fedperm.privacy.clones import stronger_clones
+from fedperm.privacy.events import ShuffledLaplace
 from fedperm.privacy.loss_distribution import laplace_vector_deltas
 from fedperm.privacy.variation_ratio import variation_ratio
 from fedperm.privacy.vector_blanket import vector_blanket
+from fedperm.windows import Geometry
 from tests.privacy.shuffled_exactly import Row, laplace_outcomes, simulated, worst_case
+
+Deltas = Callable[[ShuffledLaplace, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,16 @@ def by_variation_ratio(epsilon: float, b: float, w: int, n: int) -> float:
     return float(variation_ratio(np.array([epsilon]), w / b, beta, n)[0])
 
 
+def shipped(deltas: Deltas) -> Callable[[float, float, int, int], float]:
+    """The curve that an accountant composes, for one pattern of n positions with w windows."""
+
+    def delta(epsilon: float, b: float, w: int, n: int) -> float:
+        event = ShuffledLaplace(Geometry(d=w * n, k1=n, k2=1), b)
+        return float(deltas(event, np.array([epsilon]))[0])
+
+    return delta
+
+
 FAMILIES = [
     Family("bennett", lambda e, b, w, n: bennett(laplace_facts(e, w / b), e, n), 500),
     Family("hoeffding", lambda e, b, w, n: hoeffding(laplace_facts(e, w / b), e, n), 500),
@@ -40,6 +55,9 @@ FAMILIES = [
     Family("hoeffding-generic", lambda e, b, w, n: hoeffding(generic_facts(e, w / b), e, n), 5000),
     Family("clones", lambda e, b, w, n: float(stronger_clones(np.array([e]), w / b, n)[0]), 12),
     Family("variation-ratio", by_variation_ratio, 6),
+    Family("shipped bennett-pld", shipped(shuffle_bounds.by_bennett), 500),
+    Family("shipped clones-pld", shipped(shuffle_bounds.by_clones), 12),
+    Family("shipped variation-ratio-pld", shipped(shuffle_bounds.by_variation_ratio), 6),
     Family("blanket", lambda e, b, w, n: float(vector_blanket(np.array([e]), 1 / b, w, n)[0]), 5),
 ]
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fedperm.privacy.blanket import integer_laplace_facts, laplace_facts
 from fedperm.privacy.renyi import integer_laplace_divergence, laplace_epsilon
+from fedperm.privacy.vector_blanket import second_moment
 
 scales = st.floats(0.1, 100)
 
@@ -52,3 +53,12 @@ def test_the_blankets_second_moment_is_that_of_the_law(epsilon_0, share):
     assert facts.gamma == pytest.approx(gamma, rel=1e-9)
     assert facts.second_moment == pytest.approx(blanket @ ratio**2, rel=1e-6)
     assert facts.second_moment >= laplace_facts(epsilon, epsilon_0).second_moment * (1 - 1e-9)
+
+
+@given(epsilon_1=st.floats(0.01, 2), w=st.integers(1, 40), share=st.floats(0, 1))
+def test_a_vectors_second_moment_is_at_most_one_coordinates(epsilon_1, w, share):
+    """Why the 1-D bound may be used for a superwindow: same gamma, same largest L, less spread."""
+    epsilon_w = w * epsilon_1
+    epsilon = share * epsilon_w
+    one = integer_laplace_facts(epsilon, epsilon_w).second_moment
+    assert second_moment(epsilon, epsilon_1, w) <= one * (1 + 1e-9)

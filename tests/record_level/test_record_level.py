@@ -86,6 +86,22 @@ def test_the_sensitivity_by_hand():
     assert TRIAL.sensitivity > 0.3
 
 
+@pytest.mark.parametrize("records", [1, 90_000, 1_000_000, 100_000_000])
+def test_the_margin_for_floats_grows_with_the_records(records):
+    """Two sums of m terms in a row, off by m u each: m^2 u of the bound, or more than it."""
+    training = replace(TRIAL, records=records)
+    assert training.sensitivity is not None
+    margin = training.sensitivity / (3.0 * 2.0 / (records * 0.01)) - 1
+    assert margin >= max(1e-6, records * (records + 4) * 2**-53) * (1 - 1e-9)
+    assert margin <= 1.01e-6 + 2 * records**2 * 2**-53
+
+
+def test_a_count_of_numpy_is_a_count():
+    assert replace(TRIAL, records=np.int32(100_000)).sensitivity == (
+        replace(TRIAL, records=100_000).sensitivity
+    )
+
+
 @pytest.mark.parametrize(
     ("laplace_scale", "clip", "epsilon"), [(4.76, 0.01, 1.9), (0.959, 0.02, 5.3)]
 )
@@ -158,6 +174,17 @@ def test_the_guarantee_in_words():
 def test_impossible_training_is_refused(field, wrong):
     with pytest.raises(ParameterError, match="positive"):
         replace(TRIAL, **{field: wrong})
+
+
+def test_records_are_counted_in_whole_numbers():
+    with pytest.raises(ParameterError, match=r"2000\.5 records \(count them: a positive whole"):
+        replace(TRIAL, records=2000.5)
+
+
+@pytest.mark.parametrize("steps", [0, -1, 1.5, float("nan")])
+def test_less_than_a_local_step_is_refused(steps):
+    with pytest.raises(ParameterError, match=r"local steps \(count at least 1 step\)"):
+        replace(TRIAL, local_steps=steps)
 
 
 def test_impossible_releases_are_refused():

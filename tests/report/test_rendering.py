@@ -1,17 +1,21 @@
 """Text, JSON and Markdown: the same nine rows with the same numbers, and no row without words."""
 
 import json
+import math
 import re
 from dataclasses import replace
+from decimal import Context, Decimal
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from fedperm.privacy.accountant import Accountant
 from fedperm.privacy.record_level import LocalTraining
 from fedperm.privacy.registry import BLANKET, DEFAULT, NO_SHUFFLE
 from fedperm.privacy.rendering import as_json, as_markdown, as_text, lines
-from fedperm.privacy.report import PrivacyReport, privacy_report
+from fedperm.privacy.report import PrivacyReport, WholeUpdateRow, privacy_report
 from tests.report.releases import HEAVY, ONE_STEP, release
 
 MINIBATCH = replace(ONE_STEP, full_batch=False)
@@ -33,7 +37,12 @@ def flat(text: str) -> str:
 
 
 def as_written(epsilon: float) -> str:
-    return f"{epsilon:,.0f}" if epsilon >= 1000 else f"{epsilon:.4g}"
+    """The nearest number of four digits, or the next if that is below."""
+    if epsilon >= 1000:
+        return f"{math.ceil(epsilon):,}"
+    nearest = Decimal(f"{epsilon:.4g}")
+    above = nearest if float(nearest) >= epsilon else nearest.next_plus(Context(prec=4))
+    return f"{above.normalize():,f}"
 
 
 def test_nine_rows_always(report: PrivacyReport) -> None:
@@ -72,10 +81,28 @@ def test_all_three_carry_the_same_numbers(report: PrivacyReport) -> None:
         f"accountant {document['accountant']}",
     ]
     if rows["record"] is not None:
-        expected.append(f"epsilon {rows['record']['epsilon']:.4g} at delta 1e-05 (rho")
+        expected.append(f"epsilon {as_written(rows['record']['epsilon'])} at delta 1e-05 (rho")
     for rendered in (flat(as_text(report)), flat(as_markdown(report))):
         for words in expected:
             assert words in rendered
+
+
+@given(epsilon=st.floats(1e-6, 1e12))
+@example(epsilon=4.0004)
+@example(epsilon=999.95)
+@example(epsilon=math.nextafter(1000, math.inf))
+def test_no_epsilon_is_written_smaller_than_it_is(report: PrivacyReport, epsilon: float) -> None:
+    rows = replace(report.rows, whole_update=WholeUpdateRow(epsilon, 1e-5))
+    words = lines(replace(report, rows=rows))[4].guarantee
+    shown = float(words.split()[1].replace(",", ""))
+    assert epsilon <= shown <= 1.001 * epsilon
+
+
+def test_round_numbers_stay_round(report: PrivacyReport) -> None:
+    for epsilon, shown in ((0.1, "0.1"), (4.0, "4"), (100.0, "100"), (2000.0, "2,000")):
+        rows = replace(report.rows, whole_update=WholeUpdateRow(epsilon, 1e-5))
+        words = lines(replace(report, rows=rows))[4].guarantee
+        assert words == f"epsilon {shown} at delta 1e-05"
 
 
 def test_json_is_one_line_with_the_reports_own_numbers(report: PrivacyReport) -> None:

@@ -5,16 +5,14 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional
 
-from fedperm.errors import FedPermError, ParameterError
+from fedperm.errors import ParameterError
 from fedperm.normalisation import normalise
 from fedperm.privacy.record_level import LocalTraining
-from fedperm_client.training.errors import PerExampleError
 from fedperm_client.training.per_example import ClippedStep, mean_clipped_gradient
-from fedperm_client.training.softmax_regression import linear_layer
+from tests.training.definition import by_loop, same_loss
 from tests.training.models import (
     CLASSES,
     FEATURES,
@@ -33,24 +31,6 @@ MODELS = {
     "perceptron": perceptron,
     "convolution": convolution,
 }
-
-
-def same_loss(output: Tensor, target: Tensor) -> Tensor:
-    """Cross entropy under another name: the closed form does not recognise it."""
-    return functional.cross_entropy(output, target)
-
-
-def by_loop(
-    module: nn.Module, inputs: Tensor, labels: Tensor, clip_norm: float
-) -> NDArray[np.float64]:
-    """The definition: one backward pass an example, in float64."""
-    module, total = module.double(), 0.0
-    for example, label in zip(inputs.double(), labels, strict=True):
-        module.zero_grad()
-        functional.cross_entropy(module(example[None]), label[None]).backward()
-        gradient = torch.cat([p.grad.flatten() for p in module.parameters()])
-        total = total + gradient * min(1.0, clip_norm / float(gradient.norm()))
-    return (total / len(inputs)).numpy()
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -116,7 +96,8 @@ def test_replacing_a_record_moves_the_normalised_update_by_at_most_s(
     model, learning_rate, clip_norm, clip, count, seed, data
 ):
     """The whole chain that the record-level guarantee starts from."""
-    step, module = ClippedStep(learning_rate, clip_norm), filled(MODELS[model](), seed)
+    training = LocalTraining(learning_rate, clip, count, clip_norm)
+    step, module = ClippedStep(training), filled(MODELS[model](), seed)
     inputs, labels = batch(count, seed)
     replaced = data.draw(st.integers(0, count - 1))
     values = st.floats(-1e3, 1e3, width=32)
@@ -127,9 +108,8 @@ def test_replacing_a_record_moves_the_normalised_update_by_at_most_s(
     other_labels[replaced] = data.draw(st.integers(0, CLASSES - 1))
     here = normalise(step.update(module, inputs, labels), clip)
     there = normalise(step.update(module, other_inputs, other_labels), clip)
-    bound = LocalTraining(learning_rate, clip, count, clip_norm).sensitivity
-    assert bound is not None
-    assert np.linalg.norm(here - there) <= bound
+    assert training.sensitivity is not None
+    assert np.linalg.norm(here - there) <= training.sensitivity
 
 
 def test_the_bound_on_one_record_is_attained():
@@ -137,46 +117,12 @@ def test_the_bound_on_one_record_is_attained():
     module = nn.Linear(1, 2, bias=False)
     with torch.no_grad():
         module.weight.zero_()
-    step, labels = ClippedStep(learning_rate=0.1, clip_norm=0.2), torch.tensor([0, 0])
+    training = LocalTraining(learning_rate=0.1, clip=0.5, records=2, clip_norm=0.2)
+    step, labels = ClippedStep(training), torch.tensor([0, 0])
     here = step.update(module, torch.tensor([[0.0], [100.0]]), labels)
     there = step.update(module, torch.tensor([[0.0], [-100.0]]), labels)
     moved = np.linalg.norm(normalise(here, 0.5) - normalise(there, 0.5))
     assert moved == pytest.approx(0.1 * 0.2 / (2 * 0.5))
-
-
-@pytest.mark.parametrize(
-    ("layer", "problem"),
-    [
-        (nn.BatchNorm1d(FEATURES), "GroupNorm or LayerNorm"),
-        (nn.BatchNorm1d(FEATURES, track_running_stats=False), "GroupNorm or LayerNorm"),
-        (nn.BatchNorm1d(FEATURES).eval(), "GroupNorm or LayerNorm"),
-        (nn.Dropout(0.5), "global generator"),
-    ],
-)
-def test_layers_without_gradients_of_one_example_are_refused(layer, problem):
-    module = nn.Sequential(nn.Linear(FEATURES, FEATURES), layer, nn.Linear(FEATURES, CLASSES))
-    with pytest.raises(PerExampleError, match=problem) as refusal:
-        mean_clipped_gradient(module, *batch(3, seed=1), 1.0)
-    assert isinstance(refusal.value, FedPermError)
-    assert refusal.value.message.startswith("1 is a ")
-
-
-def test_buffers_and_frozen_parameters_are_refused():
-    module = linear(bias=True)
-    module.register_buffer("steps_seen", torch.zeros(1))
-    with pytest.raises(PerExampleError, match="buffer, steps_seen"):
-        mean_clipped_gradient(module, *batch(3, seed=1), 1.0)
-    frozen = linear(bias=True)
-    frozen.bias.requires_grad = False
-    with pytest.raises(PerExampleError, match="parameter bias is frozen"):
-        mean_clipped_gradient(frozen, *batch(3, seed=1), 1.0)
-
-
-def test_dropout_that_is_switched_off_is_fine():
-    module = nn.Sequential(nn.Dropout(0.5), nn.Linear(FEATURES, CLASSES)).eval()
-    assert linear_layer(module) is None
-    gradient = mean_clipped_gradient(module, *batch(3, seed=1), 1.0)
-    np.testing.assert_allclose(gradient, mean_clipped_gradient(module[1], *batch(3, seed=1), 1.0))
 
 
 @pytest.mark.parametrize("clip_norm", [0.0, -1.0, float("nan"), float("inf")])
@@ -191,23 +137,6 @@ def test_an_empty_or_uneven_batch_is_refused():
         mean_clipped_gradient(linear(bias=True), inputs[:0], labels[:0], 1.0)
     with pytest.raises(ParameterError, match="3 inputs and 2 targets"):
         mean_clipped_gradient(linear(bias=True), inputs, labels[:2], 1.0)
-
-
-class Disguised(nn.Linear):
-    """Looks linear, is not."""
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        return super().forward(inputs).tanh()
-
-
-def test_only_a_true_linear_model_gets_the_closed_form():
-    module = filled(Disguised(FEATURES, CLASSES), seed=1)
-    assert linear_layer(module) is None
-    inputs, labels = batch(9, seed=2)
-    expected = by_loop(filled(Disguised(FEATURES, CLASSES), seed=1), inputs, labels, 0.5)
-    np.testing.assert_allclose(
-        mean_clipped_gradient(module, inputs, labels, 0.5), expected, rtol=1e-11, atol=1e-14
-    )
 
 
 def test_a_loss_of_ones_own():

@@ -5,6 +5,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from fedperm_cli.errors import OptionsError
+
 
 class OutputFormat(StrEnum):
     TEXT = "text"
@@ -19,13 +21,22 @@ class DocumentFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
-_FORMAT = typer.Option("--format", help="What goes to stdout.")
-FormatOption = Annotated[OutputFormat, _FORMAT]
-DocumentFormatOption = Annotated[DocumentFormat, _FORMAT]
+_FORMAT = typer.Option("--format", show_default="text", help="What goes to stdout.")
+FormatOption = Annotated[OutputFormat | None, _FORMAT]
+DocumentFormatOption = Annotated[DocumentFormat | None, _FORMAT]
 JsonOption = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 
 AnyFormat = TypeVar("AnyFormat", OutputFormat, DocumentFormat)
 
 
-def chosen_format(output_format: AnyFormat, *, as_json: bool) -> AnyFormat:
-    return type(output_format).JSON if as_json else output_format
+def chosen_format(
+    formats: type[AnyFormat], output_format: AnyFormat | None, *, as_json: bool
+) -> AnyFormat:
+    """Text unless told otherwise, and never one of two that contradict each other."""
+    if not as_json:
+        return output_format or formats.TEXT
+    if output_format not in {None, formats.JSON}:
+        raise OptionsError(
+            f"--json and --format {output_format} contradict each other", "give only one of them"
+        )
+    return formats.JSON

@@ -4,4 +4,4 @@ from fedperm.errors import PreconditionError
 
 
 class PerExampleError(PreconditionError):
-    """The model has no gradient of one example alone, or not of all its parameters."""
+    """The model or its data give no gradient of one example alone, or not of all parameters."""

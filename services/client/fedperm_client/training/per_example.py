@@ -10,9 +10,17 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn import functional
 
-from fedperm.errors import ParameterError
+from fedperm.errors import ParameterError, PreconditionError
+from fedperm.privacy.record_level import LocalTraining
 from fedperm_client.training import softmax_regression
+from fedperm_client.training.data_check import (
+    check_classes,
+    check_inputs,
+    check_labels,
+    check_targets,
+)
 from fedperm_client.training.model_check import check_per_example
+from fedperm_client.training.vmap_errors import refusals_in_words
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 """From the outputs and targets of a batch of one to a scalar."""
@@ -23,15 +31,42 @@ _VALUES_AT_ONCE = 1 << 24
 
 @dataclass(frozen=True)
 class ClippedStep:
-    """The update -lr * mean of gradients clipped to L2 norm G: see fedperm.privacy.record_level."""
+    """The update -lr * mean of gradients clipped to L2 norm G: see fedperm.privacy.record_level.
 
-    learning_rate: float
-    clip_norm: float
+    lr, G and the least number of records are read from the training that the guarantee was
+    computed for: stated once, they cannot differ from what is promised.
+    """
+
+    training: LocalTraining
     loss: Loss = functional.cross_entropy
 
+    def __post_init__(self) -> None:
+        _promised_clip_norm(self.training)
+
     def update(self, module: nn.Module, inputs: Tensor, targets: Tensor) -> NDArray[np.float64]:
-        gradient = mean_clipped_gradient(module, inputs, targets, self.clip_norm, self.loss)
-        return -self.learning_rate * gradient
+        self._check_records(len(inputs))
+        clip_norm = _promised_clip_norm(self.training)
+        gradient = mean_clipped_gradient(module, inputs, targets, clip_norm, self.loss)
+        return -self.training.learning_rate * gradient
+
+    def _check_records(self, count: int) -> None:
+        """Fewer records than promised move the mean further; more are fine."""
+        if count < self.training.records:
+            raise PreconditionError(
+                f"{count:,} records, but the record-level guarantee is for at least "
+                f"{self.training.records:,}",
+                "stay out of this run, or compute its noise for the smallest client",
+            )
+
+
+def _promised_clip_norm(training: LocalTraining) -> float:
+    """G, if the training is the one step that has a guarantee."""
+    if training.clip_norm is None or training.why_unbounded is not None:
+        raise PreconditionError(
+            f"no clipped step keeps this promise: {training.why_unbounded}",
+            "set clip_norm, local_steps=1 and full_batch=True",
+        )
+    return training.clip_norm
 
 
 def mean_clipped_gradient(
@@ -47,14 +82,35 @@ def mean_clipped_gradient(
     """
     _check_batch(inputs, targets, clip_norm)
     check_per_example(module)
-    inputs = _double(inputs)
-    layer = softmax_regression.linear_layer(module)
+    check_inputs(module, inputs)
+    check_targets(targets)
+    inputs, targets = _double(inputs), _double(targets)
     with torch.no_grad():
-        if layer is not None and loss is functional.cross_entropy and targets.ndim == 1:
-            parts = softmax_regression.clipped_gradients(layer, inputs, targets, clip_norm)
-        else:
-            parts = _clipped_gradients(module, inputs, _double(targets), clip_norm, loss)
-    return _flat(parts)
+        if loss is functional.cross_entropy and _are_labels(targets):
+            return _flat(_of_labels(module, inputs, targets, clip_norm))
+        return _flat(_clipped_gradients(module, inputs, targets, clip_norm, loss))
+
+
+def _are_labels(targets: Tensor) -> bool:
+    """Class indices: one an example, or of any shape if they are no probabilities."""
+    return targets.ndim == 1 or not targets.is_floating_point()
+
+
+def _of_labels(module: nn.Module, inputs: Tensor, labels: Tensor, clip_norm: float) -> list[Tensor]:
+    """Cross entropy with class indices: the closed form where there is one."""
+    check_labels(labels)
+    largest = int(labels.max())
+    layer = softmax_regression.linear_layer(module)
+    if layer is not None and labels.ndim == 1 and softmax_regression.takes_rows(module, inputs):
+        check_classes(largest, layer.out_features)
+        return softmax_regression.clipped_gradients(layer, inputs, labels, clip_norm)
+
+    def checked_loss(output: Tensor, label: Tensor) -> Tensor:
+        """Only the output tells how many classes any module has."""
+        check_classes(largest, output.shape[1])
+        return functional.cross_entropy(output, label)
+
+    return _clipped_gradients(module, inputs, labels, clip_norm, checked_loss)
 
 
 def _clipped_gradients(
@@ -62,19 +118,31 @@ def _clipped_gradients(
 ) -> list[Tensor]:
     """The mean of clipped gradients of any module, by vmap over examples."""
     parameters = {name: p.detach().double() for name, p in module.named_parameters()}
-
-    def loss_of_one(values: dict[str, Tensor], example: Tensor, target: Tensor) -> Tensor:
-        output = functional_call(module, values, (example.unsqueeze(0),))
-        return loss(output, target.unsqueeze(0))
-
-    per_example = vmap(grad(loss_of_one), in_dims=(None, 0, 0))
     at_once = max(1, _VALUES_AT_ONCE // sum(p.numel() for p in parameters.values()))
     sums = [torch.zeros_like(p) for p in parameters.values()]
     for some, their in _batches(inputs, targets, at_once):
-        gradients = per_example(parameters, some, their)
+        per_example = vmap(grad(_loss_of_one(module, loss)), in_dims=(None, 0, 0))
+        with refusals_in_words():
+            gradients = per_example(parameters, some, their)
         for total, part in zip(sums, _clipped_sums(gradients, clip_norm), strict=True):
             total.add_(part)
     return [total / len(inputs) for total in sums]
+
+
+def _loss_of_one(
+    module: nn.Module, loss: Loss
+) -> Callable[[dict[str, Tensor], Tensor, Tensor], Tensor]:
+    """The loss of one example as a function of the parameters.
+
+    Buffers are copies: should the module write to them, nothing stays for the examples after.
+    """
+    buffers = {name: _double(b.detach().clone()) for name, b in module.named_buffers()}
+
+    def loss_of_one(values: dict[str, Tensor], example: Tensor, target: Tensor) -> Tensor:
+        output = functional_call(module, (values, buffers), (example.unsqueeze(0),))
+        return loss(output, target.unsqueeze(0))
+
+    return loss_of_one
 
 
 def _batches(inputs: Tensor, targets: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor]]:

@@ -6,21 +6,51 @@ The gradient of one example is an outer product: its norm needs no gradient to b
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.modules import module as torch_modules
 
 
 def linear_layer(module: nn.Module) -> nn.Linear | None:
     """The only layer of a linear model, flattening aside; None for any other module.
 
-    The types are compared exactly: a subclass may compute something else.
+    The types are compared exactly: a subclass may compute something else. So may a module with
+    hooks, with another forward, or with parameters that are not plainly W and c.
     """
     layers = list(module) if type(module) is nn.Sequential else [module]
     layers = [layer for layer in layers if not _flattens(layer)]
     only = layers[0] if len(layers) == 1 else None
-    return only if type(only) is nn.Linear else None
+    if type(only) is not nn.Linear or _is_altered(module):
+        return None
+    return only if _is_plain(only) and _owns_all(only, module) else None
+
+
+def takes_rows(module: nn.Module, inputs: Tensor) -> bool:
+    """Whether the layer gets each example as one row: a linear layer alone does not flatten."""
+    first = module[0] if type(module) is nn.Sequential else module
+    return inputs.ndim == 2 or (inputs.ndim > 2 and _flattens(first))
 
 
 def _flattens(layer: nn.Module) -> bool:
     return type(layer) is nn.Flatten and (layer.start_dim, layer.end_dim) == (1, -1)
+
+
+def _is_altered(module: nn.Module) -> bool:
+    """Whether calling the module, or a part of it, does more or other than its type says."""
+    everywhere = torch_modules._global_forward_hooks or torch_modules._global_forward_pre_hooks
+    return bool(everywhere) or any(
+        part._forward_hooks or part._forward_pre_hooks or "forward" in vars(part)
+        for part in module.modules()
+    )
+
+
+def _is_plain(layer: nn.Linear) -> bool:
+    """W, then c if there is one, and both parameters: weight_norm, say, has others."""
+    expected = ["weight"] if layer.bias is None else ["weight", "bias"]
+    return [name for name, _ in layer.named_parameters()] == expected
+
+
+def _owns_all(layer: nn.Linear, module: nn.Module) -> bool:
+    """Whether the module has no parameters beside the layer's."""
+    return len(list(layer.parameters())) == len(list(module.parameters()))
 
 
 def clipped_gradients(

@@ -59,7 +59,7 @@ def bench(
             help="Also measure time against k1, k2, d and n (about 3 minutes) and write pictures.",
         ),
     ] = None,
-    output_format: FormatOption = OutputFormat.TEXT,
+    output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure masks, upload, aggregation and decryption beside python-paillier.
@@ -68,6 +68,7 @@ def bench(
     time for Algorithm 1 as written is estimated from its operations, measured in between.
     Exit code 1 if the sum is not exact.
     """
+    form = chosen_format(OutputFormat, output_format, as_json=as_json)
     settings = Settings(
         geometry=geometry_of(preset, k1, k2, d),
         clients=clients,
@@ -78,8 +79,7 @@ def bench(
         values=values,
         insecure_test_key=insecure_test_key,
     )
-    exact = _measure_and_print(settings, figures, chosen_format(output_format, as_json=as_json))
-    if not exact:
+    if not _measure_and_print(settings, figures, form):
         raise typer.Exit(INEXACT_EXIT_CODE)
 
 

@@ -18,10 +18,12 @@ from fedperm_cli.privacy.settings import Settings, training_of
 from fedperm_cli.progress import steps_on
 
 NUMBERS = "privacy.json"
+FIGURES = "--figures"
 _NOISE, _RECORD = "Noise: exactly one of", "Record level: all four, or none"
 
 
 def privacy(
+    context: typer.Context,
     *,
     preset: Annotated[
         Preset, typer.Option(help="The paper's k1, k2 and d; each can be overridden.")
@@ -83,10 +85,11 @@ def privacy(
             metavar="DIR",
             file_okay=False,
             help="Also draw the paper's privacy figures and the noise that each accountant asks "
-            "for; without any noise option, only these.",
+            "for, always at the paper's settings: no other option changes them. Without any noise "
+            "option, draw only these.",
         ),
     ] = None,
-    output_format: DocumentFormatOption = DocumentFormat.TEXT,
+    output_format: DocumentFormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print what a client's run costs in privacy, in every unit, from the noise or to it.
@@ -94,17 +97,40 @@ def privacy(
     The paper's epsilon protects a few parameters of an update. A whole update and a single
     record are protected differently: these rows are always printed beside it.
     """
+    form = chosen_format(DocumentFormat, output_format, as_json=as_json)
     training = training_of(clip_norm_record, learning_rate, clip, records)
     noise = noise_of(epsilon, laplace_scale, record_epsilon, training)
-    if noise is None and figures is None:
-        raise not_exactly_one("there is nothing to say how much noise is added")
+    settings = Settings(geometry_of(preset, k1, k2, d), rounds, delta, accountant, training)
+    if noise is None:
+        _check_only_figures(context)
     if figures is not None:
         check_picture_directory(figures, NUMBERS)
     if noise is not None:
-        settings = Settings(geometry_of(preset, k1, k2, d), rounds, delta, accountant, training)
-        _print_report(settings, noise, chosen_format(output_format, as_json=as_json))
+        _print_report(settings, noise, form)
     if figures is not None:
         _draw(figures)
+
+
+def _check_only_figures(context: typer.Context) -> None:
+    """Without noise there is no report, for which all other options are."""
+    given = _options_given(context)
+    if FIGURES not in given:
+        raise not_exactly_one("there is nothing to say how much noise is added")
+    if given != [FIGURES]:
+        ignored = ", ".join(option for option in given if option != FIGURES)
+        raise not_exactly_one(f"without noise, {FIGURES} would ignore {ignored}")
+
+
+def _options_given(context: typer.Context) -> list[str]:
+    sources = (
+        (option, context.get_parameter_source(str(option.name)))
+        for option in context.command.params
+    )
+    return [
+        option.opts[0]
+        for option, source in sources
+        if source is not None and source.name == "COMMANDLINE"
+    ]
 
 
 def _print_report(settings: Settings, noise: Noise, form: DocumentFormat) -> None:

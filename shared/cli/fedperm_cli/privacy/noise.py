@@ -1,5 +1,6 @@
 """How much noise: asked for by its scale, by a total epsilon, or by a record-level epsilon."""
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,6 +41,9 @@ class ForTotal:
 
     epsilon: float
 
+    def __post_init__(self) -> None:
+        _check_epsilon("--epsilon", self.epsilon)
+
     def law(self, settings: Settings, accountant: Accountant) -> GridLaplace:
         scale = laplace_scale(
             accountant, settings.geometry, settings.rounds, self.epsilon, settings.delta
@@ -53,6 +57,9 @@ class ForRecord:
 
     epsilon: float
     training: LocalTraining
+
+    def __post_init__(self) -> None:
+        _check_epsilon("--record-epsilon", self.epsilon)
 
     def law(self, settings: Settings, _accountant: Accountant) -> GridLaplace:
         grid = recommended_grid(self._scale(settings, FINE_GRID))
@@ -109,6 +116,11 @@ def _law(scale: float, grid: int) -> GridLaplace:
     """The law that the planner's fixed point would cut the noise to."""
     _check_scale(scale)
     return GridLaplace(scale, grid, reach=CENTRE + NOISE_TAIL * scale)
+
+
+def _check_epsilon(option: str, epsilon: float) -> None:
+    if not 0 < epsilon < math.inf:
+        raise ParameterError(f"{option} is {epsilon:g}", "choose a positive, finite epsilon")
 
 
 def _check_scale(scale: float) -> None:

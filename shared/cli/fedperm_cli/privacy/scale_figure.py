@@ -1,5 +1,6 @@
 """The noise that each accountant asks for. Needs matplotlib."""
 
+import math
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -29,7 +30,7 @@ def _caption() -> str:
         "Less noise is more accurate, and less privacy for everything else: beside each bar, the "
         "epsilon of a whole update at the same delta.\n"
         "Red: the paper's chain. Blue: one tight composition. Green: what fedperm uses unless told "
-        "otherwise. Hatched: no published proof."
+        "otherwise. Dotted: proved here, not published. Hatched: experimental, not proved."
     )
 
 
@@ -37,7 +38,7 @@ def _draw_preset(axes: Axes, scales: Sequence[Scale]) -> None:
     bars = sorted(scales, key=lambda scale: (-scale.laplace_scale, scale.accountant))
     for position, scale in enumerate(bars):
         _draw_bar(axes, position, scale)
-        _write_beside(axes, position, f"{scale.whole_update_epsilon:,.0f}")
+        _write_beside(axes, position, f"{math.ceil(scale.whole_update_epsilon):,}")
         if scale.accountant == UNSHUFFLED:
             axes.axvline(scale.laplace_scale, color=GREY, linestyle="--", linewidth=1.3)
     _write_beside(axes, -0.95, "whole update:\nepsilon")
@@ -52,7 +53,7 @@ def _draw_bar(axes: Axes, position: int, scale: Scale) -> None:
         scale.laplace_scale,
         color=_colour(scale),
         alpha=0.55 if scale.experimental else 1.0,
-        hatch="///" if scale.experimental else None,
+        hatch=_hatch(scale),
         edgecolor="white",
         height=0.7,
         zorder=2,
@@ -88,10 +89,18 @@ def _colour(scale: Scale) -> str:
     return VERMILION if scale.accountant.startswith("paper") else BLUE
 
 
+def _hatch(scale: Scale) -> str | None:
+    if scale.experimental:
+        return "///"
+    return None if scale.published else ".."
+
+
 def _name(scale: Scale) -> str:
     if scale.accountant == UNSHUFFLED:
         return "no shuffling"
-    return f"{scale.accountant}\n(experimental)" if scale.experimental else scale.accountant
+    if scale.experimental:
+        return f"{scale.accountant}\n(experimental)"
+    return scale.accountant if scale.published else f"{scale.accountant}\n(own proof)"
 
 
 def _dress(axes: Axes, scale: Scale) -> None:

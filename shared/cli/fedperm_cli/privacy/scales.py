@@ -16,6 +16,7 @@ class Scale:
     preset: Preset
     accountant: str
     experimental: bool
+    published: bool
     laplace_scale: float
     parameters: int
     whole_update_epsilon: float
@@ -29,6 +30,7 @@ def scale_by(accountant: Accountant, preset: Preset) -> Scale:
         preset=preset,
         accountant=accountant.name,
         experimental=accountant.experimental,
+        published=accountant.published,
         laplace_scale=scale,
         parameters=geometry.patterns * geometry.superwindow,
         whole_update_epsilon=whole_update(rounds, PAPER_DELTA),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from fedperm.errors import ParameterError
 from fedperm.privacy.record_level import LocalTraining
 from fedperm.windows import Geometry
 from fedperm_cli.errors import OptionsError
@@ -18,6 +19,12 @@ class Settings:
     delta: float
     accountant: str
     training: LocalTraining | None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.delta < 1:
+            raise ParameterError(
+                f"--delta is {self.delta:g}", "choose delta between 0 and 1, e.g. 1e-5"
+            )
 
 
 def training_of(

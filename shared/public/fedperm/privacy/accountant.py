@@ -30,7 +30,19 @@ class Accountant(Protocol):
         ...
 
     @property
-    def experimental(self) -> bool: ...
+    def experimental(self) -> bool:
+        """Not proved: never a default, and no ledger accepts it."""
+        ...
+
+    @property
+    def published(self) -> bool:
+        """The bound and its proof are in the literature, not only in this repository."""
+        ...
+
+    @property
+    def reproduction_only(self) -> bool:
+        """Reproduces a printed number and is not a bound for what is released."""
+        ...
 
     def guarantee(self, rounds: Rounds, delta: float) -> Guarantee: ...
 

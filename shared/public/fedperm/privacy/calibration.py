@@ -1,5 +1,7 @@
 """From a wanted (epsilon, delta) to the Laplace scale b."""
 
+import math
+
 from fedperm.errors import ParameterError, PreconditionError, PrivacyError
 from fedperm.privacy.accountant import Accountant, Guarantee
 from fedperm.privacy.events import Rounds, ShuffledLaplace
@@ -25,8 +27,8 @@ def laplace_scale(
     The returned scale was evaluated and keeps the target. A bound that does not hold at a scale
     does not keep it: more noise is tried.
     """
-    if not epsilon > 0:
-        raise ParameterError(f"epsilon is {epsilon}", "choose a positive epsilon")
+    if not 0 < epsilon < math.inf:
+        raise ParameterError(f"epsilon is {epsilon}", "choose a positive, finite epsilon")
 
     def keeps(scale: float) -> bool:
         try:

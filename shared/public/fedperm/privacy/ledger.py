@@ -5,6 +5,7 @@ A damaged ledger is refused, never repaired or started anew (see `ledger_file`).
 """
 
 import fcntl
+import math
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,13 +14,15 @@ from pathlib import Path
 from typing import Protocol
 
 from fedperm.errors import BudgetError, FedPermError, LedgerError, ParameterError
+from fedperm.noise.sampler import sampler_epsilon
 from fedperm.privacy.accountant import Guarantee
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.ledger_file import Line, damaged, read_lines, write_lines
 from fedperm.windows import Geometry
 
 _KIND = "fedperm privacy ledger"
-_MOST_ROUNDS = 1 << 20
+_MOST_ROUNDS = 1 << 12
+"""Looking further ahead takes long and helps nobody."""
 
 
 class Counting(Protocol):
@@ -27,6 +30,12 @@ class Counting(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def experimental(self) -> bool: ...
+
+    @property
+    def reproduction_only(self) -> bool: ...
 
     def guarantee(self, rounds: Rounds, delta: float) -> Guarantee: ...
 
@@ -40,20 +49,30 @@ class Budget:
     accountant: str
 
     def __post_init__(self) -> None:
-        if not (self.epsilon > 0 and 0 < self.delta < 1):
+        if not (0 < self.epsilon < math.inf and 0 < self.delta < 1):
             raise ParameterError(
                 f"a budget of epsilon {self.epsilon}, delta {self.delta}",
-                "choose epsilon above 0 and delta between 0 and 1",
+                "choose a finite epsilon above 0 and delta between 0 and 1",
             )
 
 
 @dataclass(frozen=True)
 class Charge:
-    """One round of one run, and what the client releases in it."""
+    """One round of one run, and what the client releases in it.
+
+    `digest` is the SHA-256 of the prepared upload, in hexadecimal: the charge is for these bytes.
+    `sampler_eta` is the error of one noise draw (`noise.sampler`).
+    """
 
     run: str
     round: int
     event: ShuffledLaplace
+    digest: str
+    sampler_eta: float = 0.0
+
+    @property
+    def sampler_epsilon(self) -> float:
+        return sampler_epsilon(self.sampler_eta, self.event.geometry.padded_d, 1)
 
 
 class Ledger:
@@ -61,11 +80,7 @@ class Ledger:
 
     def __init__(self, path: Path, budget: Budget, accountant: Counting) -> None:
         """Opens the ledger at `path`; a missing file is an error, since it held what was spent."""
-        if accountant.name != budget.accountant:
-            raise ParameterError(
-                f"accountant {accountant.name} for a budget counted by {budget.accountant}",
-                "open the ledger with the accountant of its budget",
-            )
+        _check_accountant(budget, accountant)
         if not path.exists():
             raise damaged(path, "the file is missing")
         self.path = path
@@ -76,6 +91,7 @@ class Ledger:
     @classmethod
     def start(cls, path: Path, budget: Budget, accountant: Counting) -> "Ledger":
         """A new ledger, once, for data of which nothing was released yet."""
+        _check_accountant(budget, accountant)
         path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(path):
             if path.exists():
@@ -92,8 +108,12 @@ class Ledger:
         return self._epsilon(self.charges())
 
     def charge(self, charge: Charge) -> None:
-        """Charges a round, or refuses it. Charging the same round again changes nothing:
-        a retry sends the same bytes, which is no second release."""
+        """Charges a round, or refuses it.
+
+        The order that loses nothing: prepare the upload and put it on disk, charge it, send it.
+        After a crash the same bytes are charged again, which changes nothing, and sent; other
+        bytes for a charged round would be a second release and are refused.
+        """
         with _locked(self.path):
             charges = self._read()
             if charge in charges:
@@ -108,14 +128,12 @@ class Ledger:
         return self._rounds_left(event, self.charges())
 
     def _rounds_left(self, event: ShuffledLaplace, charges: tuple[Charge, ...]) -> int:
-        def fits(more: int) -> bool:
-            return self._fits(_counts(charges) + Counter({event: more}))
+        """Up to _MOST_ROUNDS, by bisection; the noise's own tiny error is left out."""
 
-        if not fits(1):
-            return 0
-        low, high = 1, 2
-        while high <= _MOST_ROUNDS and fits(high):
-            low, high = high, 2 * high
+        def fits(more: int) -> bool:
+            return self._total(_counts(charges) + Counter({event: more})) <= self.budget.epsilon
+
+        low, high = 0, _MOST_ROUNDS + 1
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if fits(middle) else (low, middle)
@@ -128,25 +146,25 @@ class Ledger:
                 f"round {charge.round} of run {charge.run} would bring epsilon to {after:.4g}; "
                 f"{self._epsilon(charges):.4g} of {self.budget.epsilon:g} is spent "
                 f"(delta {self.budget.delta:g}, accountant {self.budget.accountant})",
-                f"{self._rounds_left(charge.event, charges)} rounds are left at this noise; "
-                "nothing was sent or charged",
+                f"{self._rounds_left(charge.event, charges)} rounds are left at this noise"
+                f"{_kinds_words(_counts((*charges, charge)))}; nothing was sent or charged",
             )
 
-    def _fits(self, counts: "Counter[ShuffledLaplace]") -> bool:
-        return self._total(counts) <= self.budget.epsilon
-
     def _epsilon(self, charges: tuple[Charge, ...]) -> float:
-        return self._total(_counts(charges))
+        extra = sum(charge.sampler_epsilon for charge in charges)
+        return self._total(_counts(charges), extra) + extra
 
-    def _total(self, counts: "Counter[ShuffledLaplace]") -> float:
-        """Rounds of one kind are counted together; different kinds by basic composition."""
+    def _total(self, counts: "Counter[ShuffledLaplace]", sampler: float = 0.0) -> float:
+        """Rounds of one kind are counted together; different kinds by basic composition.
+
+        The kinds and their numbers must not be chosen by what earlier rounds showed: counting
+        them together covers adaptive data, not adaptive noise.
+        """
+        delta = self.budget.delta * math.exp(-sampler / 2) / max(1, len(counts))
         return sum(
-            self._guarantee(Rounds(event, count), len(counts)).epsilon
+            self._accountant.guarantee(Rounds(event, count), delta).epsilon
             for event, count in counts.items()
         )
-
-    def _guarantee(self, rounds: Rounds, kinds: int) -> Guarantee:
-        return self._accountant.guarantee(rounds, self.budget.delta / kinds)
 
     def _read(self) -> tuple[Charge, ...]:
         header, *lines = read_lines(self.path)
@@ -161,7 +179,7 @@ class Ledger:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """One process at a time: two must not both see the last affordable round."""
-    with path.with_suffix(".lock").open("w") as lock:
+    with path.with_name(path.name + ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -170,11 +188,30 @@ def _counts(charges: tuple[Charge, ...]) -> "Counter[ShuffledLaplace]":
     return Counter(charge.event for charge in charges)
 
 
+def _kinds_words(counts: "Counter[ShuffledLaplace]") -> str:
+    if len(counts) == 1:
+        return ""
+    return f" ({len(counts)} kinds of rounds, which costs more than one kind would)"
+
+
+def _check_accountant(budget: Budget, accountant: Counting) -> None:
+    if accountant.name != budget.accountant:
+        raise ParameterError(
+            f"accountant {accountant.name} for a budget counted by {budget.accountant}",
+            "open the ledger with the accountant of its budget",
+        )
+    if accountant.experimental or accountant.reproduction_only:
+        raise ParameterError(
+            f"accountant {accountant.name} gives no proved bound for what is released",
+            "keep the ledger with another accountant, such as default",
+        )
+
+
 def _check_new(charge: Charge, charges: tuple[Charge, ...]) -> None:
     if any((past.run, past.round) == (charge.run, charge.round) for past in charges):
         raise LedgerError(
-            f"round {charge.round} of run {charge.run} was charged with other parameters",
-            "resend the prepared update; fresh noise would be a second release",
+            f"round {charge.round} of run {charge.run} was charged for another upload",
+            "send the upload that was prepared then; fresh noise would be a second release",
         )
 
 
@@ -190,6 +227,6 @@ def _charge(line: Line, path: Path) -> Charge:
     try:
         event = line["event"]
         released = ShuffledLaplace(Geometry(**event["geometry"]), event["laplace_scale"])
-        return Charge(line["run"], line["round"], released)
+        return Charge(line["run"], line["round"], released, line["digest"], line["sampler_eta"])
     except (KeyError, TypeError, FedPermError) as error:
         raise damaged(path, "a line is no charge") from error

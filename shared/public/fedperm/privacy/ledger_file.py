@@ -63,7 +63,7 @@ def damaged(path: Path, what: str) -> LedgerError:
 
 def write_lines(path: Path, lines: list[Line]) -> None:
     """Durable before it returns: data, then name, then folder."""
-    new = path.with_suffix(".new")
+    new = path.with_name(path.name + ".new")
     with new.open("wb") as file:
         file.write(chain(lines))
         file.flush()

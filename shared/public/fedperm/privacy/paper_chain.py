@@ -1,6 +1,7 @@
 """The paper's own chain: a blanket bound over k1, then composition over k2, then over T.
 
-Only for reproducing the paper: w = d/(k1 k2) is not rounded up, as printed there.
+Only for reproducing the paper: w = d/(k1 k2) is not rounded up, as printed there, so it is no bound
+where d is not a multiple of k1 k2, and it takes the noise as continuous.
 """
 
 from collections.abc import Callable
@@ -27,6 +28,8 @@ class PaperAccountant:
     facts: Facts = field(repr=False)
     inequality: Inequality = field(repr=False)
     experimental: bool = field(default=False, init=False)
+    published: bool = field(default=True, init=False)
+    reproduction_only: bool = field(default=True, init=False)
 
     def guarantee(self, rounds: Rounds, delta: float) -> Guarantee:
         require_known(rounds, delta)

@@ -14,14 +14,12 @@ independent coordinates and T rounds add up to rho = T * S^2 * steepness^2 / 2.
 
 import math
 from dataclasses import dataclass
+from numbers import Integral
 
 from fedperm.errors import ParameterError
 from fedperm.noise.law import FINE_GRID
+from fedperm.privacy.printed import printed
 from fedperm.privacy.zcdp import epsilon_of, rho_of
-
-_FLOAT_MARGIN = 1e-6
-"""Added to S, relatively: float64 rounds norms, mean and normalised values. Summing m <= 90,000
-gradients one after the other moves the mean by at most m^2 * 2^-53 < 1e-6 of 2G/m."""
 
 _COARSEST = 0.01
 """Noise of less than so many grid steps would bound nothing: e^(1/(bN)) passes e^100."""
@@ -47,6 +45,10 @@ class LocalTraining:
         ):
             if not (math.isfinite(value) and value > 0):
                 raise ParameterError(f"{name} is {value}", "choose a positive number")
+        if not isinstance(self.records, Integral):
+            raise ParameterError(f"{self.records} records", "count them: a positive whole number")
+        if not (isinstance(self.local_steps, Integral) and self.local_steps >= 1):
+            raise ParameterError(f"{self.local_steps} local steps", "count at least 1 step")
 
     @property
     def sensitivity(self) -> float | None:
@@ -54,7 +56,7 @@ class LocalTraining:
         if self.clip_norm is None or self.why_unbounded is not None:
             return None
         exact = self.learning_rate * self.clip_norm / (self.records * self.clip)
-        return exact * (1 + _FLOAT_MARGIN)
+        return exact * (1 + _float_margin(self.records))
 
     @property
     def why_unbounded(self) -> str | None:
@@ -83,8 +85,8 @@ class RecordGuarantee:
     @property
     def words(self) -> str:
         return (
-            f"replacing one of a client's {self.records:,} records: epsilon {self.epsilon:.4g} at "
-            f"delta {self.delta:g} (rho {self.rho:.4g} zCDP); needs neither shuffle nor keys"
+            f"replacing one of a client's {self.records:,} records: epsilon {printed(self.epsilon)} "
+            f"at delta {self.delta:g} (rho {printed(self.rho)} zCDP); needs neither shuffle nor keys"
         )
 
 
@@ -156,6 +158,18 @@ def steepness(laplace_scale: float, grid: int) -> float:
             "choose a finer grid, or a larger scale",
         )
     return grid * math.expm1(1 / (laplace_scale * grid))
+
+
+def _float_margin(records: int) -> float:
+    """Added to S, relatively: float64 rounds norms, mean and normalised values.
+
+    With u = 2^-53, a mean of m gradients of norm at most G, in any order of summing and with all
+    scaling, is off by at most (m + 4) u G to first order (Higham 2002, section 4.2), and two of
+    them by a part m (m + 4) u of 2G/m. Twice m^2 u covers this and all higher orders for
+    4 < m < 2^50. The millionth is for fewer records and for what does not grow with m: norms
+    over d parameters (d u / 2) and normalised values (2 u sqrt(d) / S).
+    """
+    return 1e-6 + float(records) ** 2 * 2.0**-52
 
 
 def _check_rounds(rounds: int) -> None:

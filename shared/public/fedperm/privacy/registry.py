@@ -27,6 +27,14 @@ class SmallestAccountant:
     def experimental(self) -> bool:
         return any(choice.experimental for choice in self.choices)
 
+    @property
+    def published(self) -> bool:
+        return all(choice.published for choice in self.choices)
+
+    @property
+    def reproduction_only(self) -> bool:
+        return any(choice.reproduction_only for choice in self.choices)
+
     def guarantee(self, rounds: Rounds, delta: float) -> Guarantee:
         require_known(rounds, delta)
         guarantees = [choice.guarantee(rounds, delta) for choice in self.choices]
@@ -69,6 +77,7 @@ VARIATION_RATIO = ShuffledAccountant(
     "parameters of Wang et al. 2023 in a reduction proved here, not published), or clones-pld's "
     f"bound where that is smaller; {PLD}",
     shuffle_bounds.by_variation_ratio,
+    published=False,
 )
 BLANKET = ShuffledAccountant(
     "blanket-pld",
@@ -76,6 +85,7 @@ BLANKET = ShuffledAccountant(
     f"on small grids but not proved; {PLD}",
     shuffle_bounds.by_vector_blanket,
     experimental=True,
+    published=False,
 )
 # clones-pld is never above bennett-pld. variation-ratio-pld is smaller, but what holds of it is
 # proved here and not published in this form (variation_ratio.py), so it is not the default.

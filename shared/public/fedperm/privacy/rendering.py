@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from textwrap import fill
 from typing import Any
 
+from fedperm.privacy.printed import printed
 from fedperm.privacy.record_level import RecordGuarantee
 from fedperm.privacy.report import PrivacyReport, SuperwindowRow
 
@@ -55,9 +56,9 @@ def lines(report: PrivacyReport) -> list[Line]:
         Line("the smaller of these two", _smaller(report)),
         Line(
             "the whole update, pure",
-            f"epsilon {_number(pure.per_round)} per round, {_number(pure.total)} in all",
+            f"epsilon {printed(pure.per_round)} per round, {printed(pure.total)} in all",
         ),
-        Line("the whole update", f"epsilon {_number(whole.epsilon)} at delta {whole.delta:g}"),
+        Line("the whole update", f"epsilon {printed(whole.epsilon)} at delta {whole.delta:g}"),
         Line("one record of the client's data", rows.record.words),
         Line("settings", settings),
         Line("what the shuffle rests on", shuffle),
@@ -78,18 +79,13 @@ def _unit(row: SuperwindowRow) -> str:
 
 
 def _words(row: SuperwindowRow) -> str:
-    return f"epsilon {_number(row.epsilon)} at delta {row.delta:g} by {row.bound}"
+    return f"epsilon {printed(row.epsilon)} at delta {row.delta:g} by {row.bound}"
 
 
 def _smaller(report: PrivacyReport) -> str:
     row = report.rows.smaller
     number = 1 if row == report.rows.paper_unit else 2
-    return f"epsilon {_number(row.epsilon)} at delta {row.delta:g}: row {number}"
-
-
-def _number(epsilon: float) -> str:
-    """Four digits, and no exponent that a reader could miss."""
-    return f"{epsilon:,.0f}" if epsilon >= 1000 else f"{epsilon:.4g}"
+    return f"epsilon {printed(row.epsilon)} at delta {row.delta:g}: row {number}"
 
 
 def _indented(text: str) -> str:

@@ -8,8 +8,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from fedperm.errors import ParameterError
 from fedperm.noise.sampler import NoiseSampler, sampler_epsilon
 from fedperm.privacy.accountant import Accountant, Guarantee
+from fedperm.privacy.coarsest_grid import COARSEST_GRID, MANY_STEPS
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.record_level import (
     LocalTraining,
@@ -33,6 +35,19 @@ class Release:
     accountant: Accountant
     noise: NoiseSampler
     training: LocalTraining | None = None
+
+    def __post_init__(self) -> None:
+        law, scale = self.noise.law, self.rounds.event.laplace_scale
+        if law.laplace_scale != scale:
+            raise ParameterError(
+                f"noise of scale {law.laplace_scale:g} is counted as {scale:g}",
+                "report the noise that is drawn",
+            )
+        if law.grid % COARSEST_GRID and law.integer_scale < MANY_STEPS:
+            raise ParameterError(
+                f"a grid of 1/{law.grid} shows more than is counted",
+                f"choose a grid that is a multiple of {COARSEST_GRID}",
+            )
 
 
 @dataclass(frozen=True)
@@ -151,14 +166,26 @@ def _notes(release: Release) -> list[str]:
         "adjacency: replace the protected unit by any other value; "
         f"sampler: {release.noise.name}, grid of 1/{release.noise.law.grid}, adds "
         f"{_sampler_epsilon(release):.2g} to every epsilon above",
-        "rows 1 and 3 rest on the shuffle, which Paillier encryption hides: the guarantee is "
-        "computational, and it fails when one client that holds the shared key colludes with the "
-        "aggregator; rows 2, 4, 5 and 6 need neither shuffle nor key",
+        "row 1, and row 3 where it is row 1, rest on the shuffle, which Paillier encryption hides: "
+        "the guarantee is computational, and it fails when one client that holds the shared key "
+        "colludes with the aggregator; rows 2, 4, 5 and 6 need neither shuffle nor key",
         "choosing hyper-parameters by looking at results on private data",
     ]
-    if release.accountant.experimental:
-        notes.append("EXPERIMENTAL bound: no published proof; do not rely on rows 1 and 3")
-    return notes
+    return [*notes, *_warnings(release.accountant)]
+
+
+def _warnings(accountant: Accountant) -> list[str]:
+    """What makes rows 1 and 3 less than a published guarantee."""
+    if accountant.experimental:
+        return ["EXPERIMENTAL bound: not proved; do not rely on rows 1 and 3"]
+    if accountant.reproduction_only:
+        return [
+            "rows 1 and 3 reproduce the paper's own count, with w unrounded and continuous noise: "
+            "they are no guarantee for what is released"
+        ]
+    if not accountant.published:
+        return ["the bound of rows 1 and 3 is proved in this repository and not published"]
+    return []
 
 
 def _clip_words(release: Release) -> str:

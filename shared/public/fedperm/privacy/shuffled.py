@@ -27,6 +27,8 @@ class ShuffledAccountant:
     bound: str
     deltas: Callable[[ShuffledLaplace, Array], Array] = field(repr=False)
     experimental: bool = False
+    published: bool = True
+    reproduction_only: bool = field(default=False, init=False)
 
     def guarantee(self, rounds: Rounds, delta: float) -> Guarantee:
         require_known(rounds, delta)

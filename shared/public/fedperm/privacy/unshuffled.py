@@ -18,6 +18,8 @@ class UnshuffledAccountant:
         init=False,
     )
     experimental: bool = field(default=False, init=False)
+    published: bool = field(default=True, init=False)
+    reproduction_only: bool = field(default=False, init=False)
 
     def guarantee(self, rounds: Rounds, delta: float) -> Guarantee:
         require_known(rounds, delta)
