@@ -84,9 +84,10 @@ class RecordGuarantee:
 
     @property
     def words(self) -> str:
+        epsilon, rho = printed(self.epsilon), printed(self.rho)
         return (
-            f"replacing one of a client's {self.records:,} records: epsilon {printed(self.epsilon)} "
-            f"at delta {self.delta:g} (rho {printed(self.rho)} zCDP); needs neither shuffle nor keys"
+            f"replacing one of a client's {self.records:,} records: epsilon {epsilon} at "
+            f"delta {self.delta:g} (rho {rho} zCDP); needs neither shuffle nor keys"
         )
 
 
