@@ -39,7 +39,7 @@ format: setup ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup ## measure the core against python-paillier; BENCH="--preset heavy" for more
+bench: setup ## measure the core against python-paillier; BENCH="--preset heavy" takes 8 minutes
 	$(BIN)/fedperm bench $(BENCH)
 
 constraints: setup ## write the versions now installed to constraints.txt

@@ -43,8 +43,8 @@ AGGREGATION_ROUNDS = 5
 MODMUL_BATCHES = 15
 """Before the fold, and again after it."""
 
-DECRYPTION_ROUNDS = 9
-DECRYPTIONS_IN_ALL = 600
+DECRYPTION_ROUNDS = 25
+DECRYPTIONS_IN_ALL = 1500
 """Large aggregates are decrypted fewer times: they average over the machine's drift alone."""
 
 

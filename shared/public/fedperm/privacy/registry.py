@@ -11,7 +11,10 @@ from fedperm.privacy.paper_chain import PaperAccountant
 from fedperm.privacy.shuffled import ShuffledAccountant
 from fedperm.privacy.unshuffled import UnshuffledAccountant
 
-CHAIN = "strong or naive composition over k2, then over T (w unrounded, as the paper prints it)"
+CHAIN = (
+    "strong or naive composition over k2, then over T (w unrounded, as the paper prints it: a "
+    "reproduction, not a guarantee)"
+)
 PLD = "never more than the unshuffled vector's; composed over T*k2 as a privacy loss distribution"
 
 
