@@ -13,7 +13,27 @@ FedPermError
 │   ├── BudgetError           the client's ledger refuses a round
 │   └── LedgerError           the ledger is damaged, or not the one for this budget
 ├── TooManyClientsError     the aggregator: more contributions than slots were planned for
-└── AggregateError          the aggregator: what it published fails the client's checks
+├── AggregateError          the aggregator: what it published fails the client's checks
+├── SettingsError           whoever starts the program
+├── RequestError            whoever sent the request
+│   ├── InvalidRequestError   its content makes no sense
+│   ├── UnauthenticatedError  no credential, or one that is not valid here and now
+│   ├── ForbiddenError        a valid credential of somebody else
+│   ├── UnknownResourceError  there is no such thing
+│   ├── ConflictError         it contradicts what was accepted before
+│   ├── GoneError             it came too late
+│   ├── LengthRequiredError   its length is not stated
+│   ├── BodyTooLargeError     its body is longer than any right one
+│   ├── MediaTypeError        its body is compressed, or of another type
+│   └── RateLimitError        too many of them
+├── ServiceError            whoever operates the service
+│   ├── SealedError           the key-encryption key is missing
+│   ├── BusyError             try again soon
+│   └── StorageFullError      no room left; nothing was accepted
+└── PeerError               another party's answer, as this party sees it
+    ├── RefusedError          it refused, with a problem
+    ├── UnreachableError      it did not answer
+    └── UntrustedError        its answer fails a check: a signature, a fingerprint, a promise
 """
 
 
@@ -82,3 +102,92 @@ class TooManyClientsError(FedPermError):
 
 class AggregateError(FedPermError):
     """A published aggregate fails the receiving client's checks; carries no decrypted value."""
+
+
+class SettingsError(FedPermError):
+    """A setting is missing, unknown or impossible."""
+
+
+class RequestError(FedPermError):
+    """A request was refused; nothing of it was used."""
+
+
+class InvalidRequestError(RequestError):
+    """What was sent is understood and makes no sense."""
+
+
+class UnauthenticatedError(RequestError):
+    """No credential, or one that is not valid here and now."""
+
+
+class ForbiddenError(RequestError):
+    """The credential is valid, and not for this."""
+
+
+class UnknownResourceError(RequestError):
+    """There is no such thing."""
+
+
+class ConflictError(RequestError):
+    """The request contradicts what was accepted before."""
+
+
+class GoneError(RequestError):
+    """The request came too late."""
+
+
+class LengthRequiredError(RequestError):
+    """The length of the body must be stated: it is known in advance."""
+
+
+class BodyTooLargeError(RequestError):
+    """The body is longer than any right one."""
+
+
+class MediaTypeError(RequestError):
+    """The body is compressed, or not of the type that the endpoint takes."""
+
+
+class RateLimitError(RequestError):
+    """Too many requests of one kind."""
+
+    def __init__(self, message: str, hint: str, retry_after_seconds: float) -> None:
+        super().__init__(message, hint)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class ServiceError(FedPermError):
+    """The service cannot do it now; nothing was accepted."""
+
+
+class SealedError(ServiceError):
+    """The key server has no key-encryption key, or not the one of its database."""
+
+
+class BusyError(ServiceError):
+    """The service is at its limits for the moment."""
+
+
+class StorageFullError(ServiceError):
+    """No room left; nothing was accepted."""
+
+
+class PeerError(FedPermError):
+    """What another party answered, or failed to answer."""
+
+
+class RefusedError(PeerError):
+    """The other party refused, with a problem document."""
+
+    def __init__(self, message: str, hint: str, *, status: int, kind: str) -> None:
+        super().__init__(message, hint)
+        self.status = status
+        self.kind = kind
+
+
+class UnreachableError(PeerError):
+    """No answer, or not one of FedPerm's."""
+
+
+class UntrustedError(PeerError):
+    """An answer that fails a check. It was not used."""

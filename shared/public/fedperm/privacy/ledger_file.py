@@ -8,10 +8,10 @@ back in its place.
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
+from fedperm.durable_file import write_durably
 from fedperm.errors import LedgerError
 
 Line = dict[str, Any]
@@ -62,15 +62,5 @@ def damaged(path: Path, what: str) -> LedgerError:
 
 
 def write_lines(path: Path, lines: list[Line]) -> None:
-    """Durable before it returns: data, then name, then folder."""
-    new = path.with_name(path.name + ".new")
-    with new.open("wb") as file:
-        file.write(chain(lines))
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    """Durable before it returns."""
+    write_durably(path, chain(lines))

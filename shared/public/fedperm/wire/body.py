@@ -17,7 +17,7 @@ from fedperm.errors import BodyError
 
 MEDIA_TYPE = "application/vnd.safetensors"
 
-_DTYPE_NAMES = {"|u1": "U8", "<u2": "U16", "<u4": "U32"}
+_DTYPE_NAMES = {"|u1": "U8", "<u2": "U16", "<u4": "U32", "<f8": "F64"}
 _LENGTH_PREFIX = 8
 _EXPLAINED_HEADER = 4096
 """A wrong header up to this length is read to say what is wrong with it."""

@@ -1,0 +1,1 @@
+"""Typed clients of both REST interfaces; the only rooms that know httpx."""

@@ -1,0 +1,198 @@
+"""The aggregator's REST interface as methods."""
+
+from collections.abc import AsyncIterator
+
+from fedperm.api.connection import Connection, Request
+from fedperm.errors import UnreachableError
+from fedperm.run_document import FrozenDocument
+from fedperm.wire.aggregator import (
+    ClientReport,
+    Event,
+    Heartbeat,
+    KeyEpoch,
+    KeyEpochs,
+    ParticipantList,
+    ParticipantStatus,
+    Participation,
+    RoundList,
+    RoundOutcome,
+    RoundReport,
+    RunList,
+    RunStatus,
+    Task,
+    UpdateReceipt,
+    UpdateReport,
+)
+from fedperm.wire.body import MEDIA_TYPE as SAFETENSORS
+from fedperm.wire.digest import CONTENT_DIGEST, content_digest, sha256_of
+
+MANIFEST = "Fedperm-Manifest"
+"""The header that carries an upload's signed Manifest."""
+
+_UPLOAD_SECONDS = 3600.0
+_MARGIN_SECONDS = 30.0
+"""Longer than a long poll was asked to take."""
+
+
+class AggregatorApi:
+    """`token` is the run operator's, or a client's access token where a client is named."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    # runs: the operator's
+
+    async def create_run(self, document: FrozenDocument, token: str) -> RunStatus:
+        request = Request(
+            "PUT",
+            f"/v1/runs/{document.content.run}",
+            token,
+            body=document.octets,
+            headers=(("Content-Type", "application/json"),),
+        )
+        return await self._connection.ask(request, RunStatus)
+
+    async def put_initial_model(self, run: str, body: bytes, token: str) -> RunStatus:
+        request = Request(
+            "PUT",
+            f"/v1/runs/{run}/initial-model",
+            token,
+            body=body,
+            headers=_bulk_headers(body),
+            timeout_seconds=_UPLOAD_SECONDS,
+        )
+        return await self._connection.ask(request, RunStatus)
+
+    async def put_key_epoch(self, run: str, epoch: int, record: KeyEpoch, token: str) -> RunStatus:
+        request = Request("PUT", f"/v1/runs/{run}/key-epochs/{epoch}", token, record)
+        return await self._connection.ask(request, RunStatus)
+
+    async def runs(self, token: str) -> RunList:
+        return await self._connection.ask(Request("GET", "/v1/runs", token), RunList)
+
+    async def run(self, run: str, token: str) -> RunStatus:
+        return await self._connection.ask(Request("GET", f"/v1/runs/{run}", token), RunStatus)
+
+    async def stop(self, run: str, token: str) -> RunStatus:
+        return await self._connection.ask(Request("POST", f"/v1/runs/{run}/stop", token), RunStatus)
+
+    async def resume(self, run: str, token: str) -> RunStatus:
+        return await self._connection.ask(
+            Request("POST", f"/v1/runs/{run}/resume", token), RunStatus
+        )
+
+    async def participants(self, run: str, token: str) -> ParticipantList:
+        request = Request("GET", f"/v1/runs/{run}/participants", token)
+        return await self._connection.ask(request, ParticipantList)
+
+    async def exclude(self, run: str, client: str, token: str) -> ParticipantStatus:
+        request = Request("DELETE", f"/v1/runs/{run}/participants/{client}", token)
+        return await self._connection.ask(request, ParticipantStatus)
+
+    async def rounds(self, run: str, token: str) -> RoundList:
+        return await self._connection.ask(
+            Request("GET", f"/v1/runs/{run}/rounds", token), RoundList
+        )
+
+    async def round_report(self, run: str, number: int, token: str) -> RoundReport:
+        request = Request("GET", f"/v1/runs/{run}/rounds/{number}/report", token)
+        return await self._connection.ask(request, RoundReport)
+
+    async def events(self, run: str, token: str, after: int = 0) -> AsyncIterator[Event]:
+        """As they happen, from the one after `after` on; ends when the connection does."""
+        request = Request(
+            "GET", f"/v1/runs/{run}/events", token, headers=(("Last-Event-ID", str(after)),)
+        )
+        async for line in self._connection.lines(request):
+            if line.startswith("data:"):
+                yield Event.model_validate_json(line.removeprefix("data:"))
+
+    # what operators and participants read
+
+    async def document(self, run: str, token: str) -> FrozenDocument:
+        response = await self._connection.send(Request("GET", f"/v1/runs/{run}/document", token))
+        return FrozenDocument(response.content)
+
+    async def initial_model(self, run: str, token: str) -> bytes:
+        request = Request(
+            "GET", f"/v1/runs/{run}/initial-model", token, timeout_seconds=_UPLOAD_SECONDS
+        )
+        return (await self._connection.send(request)).content
+
+    async def key_epochs(self, run: str, token: str) -> KeyEpochs:
+        return await self._connection.ask(
+            Request("GET", f"/v1/runs/{run}/key-epochs", token), KeyEpochs
+        )
+
+    async def outcome(self, run: str, number: int, token: str) -> RoundOutcome:
+        request = Request("GET", f"/v1/runs/{run}/rounds/{number}", token)
+        return await self._connection.ask(request, RoundOutcome)
+
+    async def aggregate(self, run: str, number: int, token: str) -> bytes:
+        request = Request(
+            "GET",
+            f"/v1/runs/{run}/rounds/{number}/aggregate",
+            token,
+            timeout_seconds=_UPLOAD_SECONDS,
+        )
+        response = await self._connection.send(request)
+        if response.status_code != 200:
+            raise UnreachableError(f"round {number} has no aggregate yet", "ask again later")
+        return response.content
+
+    # a client's own
+
+    async def join(
+        self, run: str, client: str, participation: Participation, token: str
+    ) -> ParticipantStatus:
+        request = Request("PUT", f"/v1/runs/{run}/participants/{client}", token, participation)
+        return await self._connection.ask(request, ParticipantStatus)
+
+    async def beat(
+        self, run: str, client: str, heartbeat: Heartbeat, token: str
+    ) -> ParticipantStatus:
+        path = f"/v1/runs/{run}/participants/{client}/heartbeat"
+        return await self._connection.ask(Request("PUT", path, token, heartbeat), ParticipantStatus)
+
+    async def next_task(
+        self, run: str, client: str, settled: int, wait_seconds: float, token: str
+    ) -> Task:
+        """Waits until there is something to do; `settled` is the last round dealt with."""
+        request = Request(
+            "GET",
+            f"/v1/runs/{run}/participants/{client}/task",
+            token,
+            parameters=(("settled", str(settled)), ("wait_seconds", str(wait_seconds))),
+            timeout_seconds=wait_seconds + _MARGIN_SECONDS,
+        )
+        return await self._connection.ask(request, Task)
+
+    async def upload(
+        self, run: str, number: int, client: str, body: bytes, manifest: str, token: str
+    ) -> UpdateReceipt:
+        request = Request(
+            "PUT",
+            f"/v1/runs/{run}/rounds/{number}/updates/{client}",
+            token,
+            body=body,
+            headers=(*_bulk_headers(body), (MANIFEST, manifest)),
+            timeout_seconds=_UPLOAD_SECONDS,
+        )
+        return await self._connection.ask(request, UpdateReceipt)
+
+    async def update(self, run: str, number: int, client: str, token: str) -> UpdateReport:
+        request = Request("GET", f"/v1/runs/{run}/rounds/{number}/updates/{client}", token)
+        return await self._connection.ask(request, UpdateReport)
+
+    async def report(
+        self, run: str, number: int, client: str, report: ClientReport, token: str
+    ) -> None:
+        path = f"/v1/runs/{run}/rounds/{number}/reports/{client}"
+        await self._connection.send(Request("PUT", path, token, report))
+
+
+def _bulk_headers(body: bytes) -> tuple[tuple[str, str], ...]:
+    return (
+        ("Content-Type", SAFETENSORS),
+        (CONTENT_DIGEST, content_digest(sha256_of(body))),
+    )

@@ -1,0 +1,170 @@
+"""One HTTP connection: messages in, messages out, problems as errors, patience with hiccups."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import httpx
+from pydantic import ValidationError
+
+from fedperm.errors import RefusedError, SettingsError, UnreachableError
+from fedperm.wire.message import Message
+from fedperm.wire.problem import MEDIA_TYPE, Problem
+
+Answer = TypeVar("Answer", bound=Message)
+
+TIMEOUT_SECONDS = 60.0
+LONGEST_PAUSE_SECONDS = 10.0
+_AGAIN = {429, 503, 507}
+"""Statuses that say: nothing happened, come back."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a hiccup is waited out. All requests of the protocol may be sent again: each
+    either changes nothing the second time or says that it was done."""
+
+    seconds: float
+    first_pause_seconds: float = 0.2
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+@dataclass(frozen=True)
+class Request:
+    method: str
+    path: str
+    token: str | None = None
+    message: Message | None = None
+    body: bytes | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    parameters: tuple[tuple[str, str], ...] = ()
+    timeout_seconds: float = TIMEOUT_SECONDS
+
+
+def http_client(
+    base_url: str, ca_file: Path | None = None, transport: httpx.AsyncBaseTransport | None = None
+) -> httpx.AsyncClient:
+    """A client that trusts the given CA only, if there is one."""
+    try:
+        verify = ssl.create_default_context(cafile=ca_file) if ca_file else True
+    except OSError as error:
+        raise SettingsError(
+            f"the CA file {ca_file} cannot be read: {error}", "check its path and content"
+        ) from None
+    return httpx.AsyncClient(
+        base_url=base_url, verify=verify, transport=transport, follow_redirects=False
+    )
+
+
+class Connection:
+    """To one server."""
+
+    def __init__(self, http: httpx.AsyncClient, patience: Patience) -> None:
+        self._http = http
+        self._patience = patience
+
+    @property
+    def base_url(self) -> str:
+        return str(self._http.base_url)
+
+    async def ask(self, request: Request, answer: type[Answer]) -> Answer:
+        """The answer as a message."""
+        response = await self.send(request)
+        try:
+            return answer.model_validate_json(response.content)
+        except ValidationError:
+            raise UnreachableError(
+                f"{request.method} {request.path} was answered with something else than "
+                f"{answer.__name__}",
+                f"check that {self.base_url} is the right server, and both versions",
+            ) from None
+
+    async def send(self, request: Request) -> httpx.Response:
+        """The raw answer; a refusal is raised."""
+        waited, pause = 0.0, self._patience.first_pause_seconds
+        while True:
+            outcome = await self._try(request)
+            if isinstance(outcome, httpx.Response) and outcome.is_success:
+                return outcome
+            if not _worth_another_try(outcome) or waited >= self._patience.seconds:
+                raise self._failure(request, outcome)
+            pause = min(max(pause, _wanted_pause(outcome)), LONGEST_PAUSE_SECONDS)
+            await self._patience.sleep(pause)
+            waited, pause = waited + pause, pause * 2
+
+    async def lines(self, request: Request) -> AsyncIterator[str]:
+        """The lines of an answer that does not end by itself."""
+        headers = {"Authorization": f"Bearer {request.token}", **dict(request.headers)}
+        timeout = httpx.Timeout(TIMEOUT_SECONDS)
+        try:
+            async with self._http.stream(
+                request.method, request.path, headers=headers, timeout=timeout
+            ) as response:
+                if not response.is_success:
+                    await response.aread()
+                    raise self._failure(request, response)
+                async for line in response.aiter_lines():
+                    yield line
+        except httpx.TransportError as error:
+            raise self._failure(request, error) from None
+
+    async def _try(self, request: Request) -> httpx.Response | httpx.TransportError:
+        headers = dict(request.headers)
+        if request.token is not None:
+            headers["Authorization"] = f"Bearer {request.token}"
+        content = request.body
+        if request.message is not None:
+            content = request.message.model_dump_json().encode()
+            headers["Content-Type"] = "application/json"
+        try:
+            return await self._http.request(
+                request.method,
+                request.path,
+                content=content,
+                headers=headers,
+                params=dict(request.parameters) or None,
+                timeout=request.timeout_seconds,
+            )
+        except httpx.TransportError as error:
+            return error
+
+    def _failure(
+        self, request: Request, outcome: httpx.Response | httpx.TransportError
+    ) -> RefusedError | UnreachableError:
+        if isinstance(outcome, httpx.Response):
+            problem = _problem(outcome)
+            if problem is not None:
+                return RefusedError(
+                    problem.detail, problem.hint, status=problem.status, kind=problem.kind
+                )
+            what = f"answered {outcome.status_code} and no problem document"
+        else:
+            what = f"did not answer: {str(outcome) or type(outcome).__name__}"
+        return UnreachableError(
+            f"{self.base_url} {what}", f"check the address, and that it is up ({request.path})"
+        )
+
+
+def _worth_another_try(outcome: httpx.Response | httpx.TransportError) -> bool:
+    if isinstance(outcome, httpx.Response):
+        return outcome.status_code in _AGAIN or outcome.status_code in {500, 502, 504}
+    return True
+
+
+def _wanted_pause(outcome: httpx.Response | httpx.TransportError) -> float:
+    if isinstance(outcome, httpx.TransportError):
+        return 0.0
+    wanted = outcome.headers.get("Retry-After", "")
+    return float(wanted) if wanted.isdecimal() else 0.0
+
+
+def _problem(response: httpx.Response) -> Problem | None:
+    if not response.headers.get("Content-Type", "").startswith(MEDIA_TYPE):
+        return None
+    try:
+        return Problem.model_validate_json(response.content)
+    except ValidationError:
+        return None

@@ -1,0 +1,227 @@
+"""The run's document: every parameter that the parties must agree on, frozen and hashed.
+
+The operator writes it once. Its SHA-256, over the bytes exactly as they were sent, names it in
+every message, so a run cannot change under anybody. Key epochs stand beside it: keys rotate.
+"""
+
+import hashlib
+from functools import cached_property
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from fedperm.errors import FedPermError, ParameterError
+from fedperm.fixed_point import MAX_VALUE_BITS
+from fedperm.noise.law import FINE_GRID
+from fedperm.norm_bound import NormBound, NormForm
+from fedperm.packing import MAX_CLIENTS
+from fedperm.paillier import check_key_bits
+from fedperm.planner import Plan, plan
+from fedperm.wire.message import Lax, Many, Message, Name, Sha256
+from fedperm.wire.public_keys import KeyText
+
+PROTOCOL: Final = "fedperm/1"
+LONGEST_DOCUMENT = 1 << 18
+"""Octets: a model of a thousand tensors has room."""
+MOST_PARAMETERS = 1 << 28
+"""Beyond this a single plan would not fit in memory; train a part of the model."""
+
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1, lt=1 << 40)]
+
+
+class TensorSpec(Message):
+    """One trainable tensor of the model; an empty shape is a single number."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    shape: Many[Count]
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for length in self.shape:
+            size *= length
+        return size
+
+
+class ModelSpec(Message):
+    """What is trained: tensors in the order in which they are flattened, and where all start."""
+
+    tensors: Annotated[Many[TensorSpec], Field(min_length=1, max_length=4096)]
+    initial_sha256: Sha256
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.parameters > MOST_PARAMETERS:
+            raise ValueError(f"{self.parameters:,} parameters, at most {MOST_PARAMETERS:,}")
+        return self
+
+    @property
+    def parameters(self) -> int:
+        """d."""
+        return sum(tensor.size for tensor in self.tensors)
+
+
+class TaskSpec(Message):
+    """Which data and model; the options are the task's own."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
+
+
+class TrainingSpec(Message):
+    """How a client computes its update. `batch_size` null is the full batch; `record_clip_norm`
+    is G of the record-level guarantee, for clients with at least `min_records` records."""
+
+    learning_rate: Positive
+    local_epochs: Count = 1
+    batch_size: Count | None = None
+    record_clip_norm: Positive | None = None
+    min_records: Count = 1
+
+    @model_validator(mode="after")
+    def _one_full_step_where_records_are_protected(self) -> Self:
+        if self.record_clip_norm is not None and (self.local_epochs, self.batch_size) != (1, None):
+            raise ValueError(
+                "record_clip_norm protects records in one full-batch step: "
+                "set local_epochs 1 and batch_size null, or record_clip_norm null"
+            )
+        return self
+
+
+class ShuffleSpec(Message):
+    """Windows of k1 parameters, shuffled with k2 patterns in turn."""
+
+    k1: Count
+    k2: Count
+
+
+class NoiseSpec(Message):
+    """Clip C, Laplace scale b (0: no noise, no privacy), grid, and how privacy is reported."""
+
+    clip: Positive
+    laplace_scale: Annotated[float, Field(ge=0)]
+    grid: Count = FINE_GRID
+    accountant: str = "default"
+    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-5
+
+
+class NormSpec(Message):
+    """M, and which vector's norm it bounds."""
+
+    limit: Positive
+    form: Lax[NormForm] = NormForm.CENTRED
+
+
+class RoundsSpec(Message):
+    """When rounds open and close.
+
+    A round asks `clients_per_round` of the clients that are online. It is sealed when all have
+    answered, or at the deadline if `min_contributors` have; if not, it is extended, and after
+    `extensions` of them aborted. So many aborted rounds in a row as `give_up_after` end the run.
+    """
+
+    count: Annotated[int, Field(ge=1, le=1_000_000)]
+    clients_per_round: Annotated[int, Field(ge=1, le=MAX_CLIENTS)]
+    min_contributors: Count
+    start_with: Count
+    deadline_seconds: Positive
+    extension_seconds: Positive
+    extensions: Annotated[int, Field(ge=0, le=1000)] = 1
+    give_up_after: Count = 3
+
+    @model_validator(mode="after")
+    def _enough_clients(self) -> Self:
+        if self.min_contributors > self.clients_per_round:
+            raise ValueError("min_contributors exceeds clients_per_round")
+        if self.start_with < self.min_contributors:
+            raise ValueError("start_with is less than min_contributors: no round could succeed")
+        return self
+
+
+class KeySpec(Message):
+    """Whose signature makes a key epoch or an access token of this run."""
+
+    key: Name
+    key_bits: int
+    signing_key: KeyText
+
+
+class RunDocument(Message):
+    """`insecure_for_tests` admits short keys and runs without a norm bound; every party has to
+    admit it by a switch of its own as well."""
+
+    protocol: Literal["fedperm/1"] = PROTOCOL
+    run: Name
+    task: TaskSpec
+    model: ModelSpec
+    training: TrainingSpec
+    shuffle: ShuffleSpec
+    noise: NoiseSpec
+    value_bits: Annotated[int, Field(ge=1, le=MAX_VALUE_BITS)]
+    norm_bound: NormSpec | None
+    rounds: RoundsSpec
+    key: KeySpec
+    local_metrics: bool = False
+    insecure_for_tests: bool = False
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Self:
+        try:
+            check_key_bits(self.key.key_bits, insecure_for_tests=self.insecure_for_tests)
+            self._check_norm_bound()
+        except FedPermError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Shapes and arithmetic of all messages of this run."""
+        return plan(
+            d=self.model.parameters,
+            k1=self.shuffle.k1,
+            k2=self.shuffle.k2,
+            clients=self.rounds.clients_per_round,
+            laplace_scale=self.noise.laplace_scale,
+            key_bits=self.key.key_bits,
+            value_bits=self.value_bits,
+        )
+
+    @cached_property
+    def bound(self) -> NormBound | None:
+        if self.norm_bound is None:
+            return None
+        return NormBound(self.norm_bound.limit, self.norm_bound.form)
+
+    def _check_norm_bound(self) -> None:
+        if self.bound is not None:
+            self.bound.check_rounding(self.plan.geometry.padded_d, self.plan.fixed_point)
+        elif not self.insecure_for_tests:
+            raise ParameterError("the run has no norm bound", "set norm_bound")
+
+
+class FrozenDocument:
+    """A document together with its bytes and their hash."""
+
+    def __init__(self, octets: bytes) -> None:
+        self.octets = octets
+        self.sha256 = hashlib.sha256(octets).hexdigest()
+        self.content = _parse(octets)
+
+    @classmethod
+    def of(cls, document: RunDocument) -> "FrozenDocument":
+        return cls(document.model_dump_json(indent=2).encode())
+
+
+def _parse(octets: bytes) -> RunDocument:
+    if len(octets) > LONGEST_DOCUMENT:
+        raise ParameterError(
+            f"the document has {len(octets):,} octets", f"keep it below {LONGEST_DOCUMENT:,}"
+        )
+    try:
+        return RunDocument.model_validate_json(octets)
+    except ValidationError as error:
+        wrong = "; ".join(
+            f"{'.'.join(map(str, e['loc'])) or 'document'}: {e['msg']}" for e in error.errors()
+        )
+        raise ParameterError(f"the run's document is wrong: {wrong}", "correct it") from None

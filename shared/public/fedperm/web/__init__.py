@@ -1,0 +1,1 @@
+"""What both servers share at the edge: problems, limits, health, metrics, credentials."""

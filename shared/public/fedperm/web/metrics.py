@@ -1,0 +1,32 @@
+"""Prometheus metrics of an HTTP server, in a registry of its own."""
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.exposition import generate_latest
+from starlette.types import Scope
+
+
+class HttpMetrics:
+    """Requests by route, not by path: names of runs and clients must not become labels."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.registry = registry
+        self._requests = Counter(
+            "fedperm_http_requests",
+            "Requests by method, route and status",
+            ["method", "route", "status"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "fedperm_http_request_seconds",
+            "Time to answer a request, long polls included",
+            ["method", "route"],
+            registry=registry,
+        )
+
+    def observe(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "none")
+        self._requests.labels(scope["method"], route, status).inc()
+        self._seconds.labels(scope["method"], route).observe(seconds)
+
+    def text(self) -> bytes:
+        return generate_latest(self.registry)

@@ -1,0 +1,99 @@
+"""Every error leaves as a problem document: refusals, validation, unknown paths, crashes."""
+
+import errno
+import logging
+import math
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from fedperm.errors import FedPermError, RateLimitError, ServiceError, StorageFullError
+from fedperm.logs import request_id
+from fedperm.wire.problem import (
+    INTERNAL,
+    INVALID,
+    MEDIA_TYPE,
+    METHOD_NOT_ALLOWED,
+    UNKNOWN_PATH,
+    Problem,
+    kind_of,
+)
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 1.0
+"""What Retry-After says when nothing better is known."""
+
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+
+
+def install_problems(app: FastAPI) -> None:
+    """Crashes are caught further out, by `web.requests`."""
+    app.add_exception_handler(FedPermError, _refused)
+    app.add_exception_handler(OSError, _failed)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _of_the_framework)
+
+
+def problem_response(problem: Problem, headers: dict[str, str] | None = None) -> Response:
+    return Response(
+        problem.model_dump_json(),
+        problem.status,
+        {"Cache-Control": "no-store", **(headers or {})},
+        MEDIA_TYPE,
+    )
+
+
+def refusal(error: FedPermError) -> Response:
+    problem = kind_of(error).problem(error.message, error.hint, request_id.get())
+    if problem.status >= 500:
+        log.warning("refused: %s", error.message, extra={"problem": problem.kind})
+    return problem_response(problem, _headers(error, problem.status))
+
+
+def crash(error: Exception) -> Response:
+    """Says nothing of the error: its text may hold anything. The log has it, under the id."""
+    if isinstance(error, OSError) and error.errno in _NO_SPACE:
+        return refusal(StorageFullError("no room left on the disk", "free space and try again"))
+    log.error("failed: %s", type(error).__name__, exc_info=error)
+    hint = "the operator finds it in the log under the request id"
+    return problem_response(INTERNAL.problem("an unexpected error", hint, request_id.get()))
+
+
+def _headers(error: FedPermError, status: int) -> dict[str, str]:
+    if isinstance(error, RateLimitError):
+        return {"Retry-After": str(math.ceil(error.retry_after_seconds))}
+    if isinstance(error, ServiceError):
+        return {"Retry-After": str(math.ceil(RETRY_SECONDS))}
+    return {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, FedPermError)  # noqa: S101 (the handler is installed for it only)
+    return refusal(error)
+
+
+async def _failed(_request: Request, error: Exception) -> Response:
+    return crash(error)
+
+
+async def _invalid(_request: Request, error: Exception) -> Response:
+    """Says where and what, and never repeats the input: it may hold a secret."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    wrong: tuple[dict[str, Any], ...] = tuple(
+        {"at": ".".join(map(str, e["loc"])), "problem": e["msg"]} for e in error.errors()
+    )
+    detail = "; ".join(f"{e['at']}: {e['problem']}" for e in wrong)
+    problem = INVALID.problem(detail, "see /docs for the message's form", request_id.get())
+    return problem_response(problem.model_copy(update={"errors": wrong}))
+
+
+async def _of_the_framework(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    hint = "see /docs for the paths and methods"
+    known = {404: UNKNOWN_PATH, 405: METHOD_NOT_ALLOWED}.get(error.status_code, INVALID)
+    problem = known.problem(f"{request.method} {request.url.path}", hint, request_id.get())
+    return problem_response(problem, dict(error.headers or {}))

@@ -1,0 +1,68 @@
+"""A server process: socket, TLS, signals, and an address that others can find."""
+
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from fedperm.durable_file import write_durably
+from fedperm.errors import SettingsError
+
+DRAIN_SECONDS = 30
+"""Requests under way at SIGTERM may take so long to finish."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """Where and how; port 0 takes a free one, and `address_file` says which."""
+
+    host: str
+    port: int
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    address_file: Path | None = None
+    keep_alive_seconds: int = 75
+
+    def __post_init__(self) -> None:
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise SettingsError(
+                "a TLS certificate without its key, or a key without it", "set both or neither"
+            )
+
+
+def serve(app: FastAPI, serving: Serving) -> None:
+    """Until SIGTERM or SIGINT."""
+    listener = _listen(serving)
+    if serving.address_file is not None:
+        write_durably(serving.address_file, _address(serving, listener).encode())
+    uvicorn.Server(_config(app, serving)).run(sockets=[listener])
+
+
+def _listen(serving: Serving) -> socket.socket:
+    try:
+        return socket.create_server((serving.host, serving.port), backlog=2048)
+    except OSError as error:
+        raise SettingsError(
+            f"cannot listen on {serving.host} port {serving.port}: {error.strerror}",
+            "choose another port, or stop what uses this one",
+        ) from None
+
+
+def _address(serving: Serving, listener: socket.socket) -> str:
+    scheme = "http" if serving.tls_certificate is None else "https"
+    return f"{scheme}://{serving.host}:{listener.getsockname()[1]}"
+
+
+def _config(app: FastAPI, serving: Serving) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=serving.keep_alive_seconds,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        ssl_certfile=serving.tls_certificate,
+        ssl_keyfile=serving.tls_key,
+    )

@@ -1,0 +1,245 @@
+"""JSON messages of the aggregator's interface; docs/protocol.md says when they travel."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from fedperm.wire.message import Lax, Many, Message, Name, Sha256
+from fedperm.wire.statements import Epoch, RoundNumber
+
+Seconds = Annotated[float, Field(ge=0)]
+
+
+class RunState(StrEnum):
+    """WAITING: for the initial model, a key epoch or clients."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+    @property
+    def is_over(self) -> bool:
+        return self in {RunState.COMPLETED, RunState.FAILED}
+
+
+class RoundState(StrEnum):
+    """OPEN takes updates; SEALED has its members and is being folded."""
+
+    OPEN = "open"
+    SEALED = "sealed"
+    PUBLISHED = "published"
+    ABORTED = "aborted"
+
+    @property
+    def is_settled(self) -> bool:
+        return self in {RoundState.PUBLISHED, RoundState.ABORTED}
+
+
+class UpdateState(StrEnum):
+    """STORED: acknowledged and durable; VALID or REJECTED once checked; then in the sum, or not."""
+
+    STORED = "stored"
+    VALID = "valid"
+    REJECTED = "rejected"
+    INCLUDED = "included"
+    DROPPED = "dropped"
+
+
+class Phase(StrEnum):
+    """What a client says it is doing."""
+
+    IDLE = "idle"
+    TRAINING = "training"
+    ENCRYPTING = "encrypting"
+    UPLOADING = "uploading"
+    DECRYPTING = "decrypting"
+
+
+class TaskKind(StrEnum):
+    """What a client is to do next."""
+
+    TRAIN = "train"
+    SETTLE = "settle"
+    WAIT = "wait"
+    FINISH = "finish"
+
+
+class RunStatus(Message):
+    """`round` is the newest round, 0 before the first; `reason` says why a run waits or ended."""
+
+    run: Name
+    document: Sha256
+    state: Lax[RunState]
+    reason: str
+    round: int
+    rounds: int
+    epoch: int
+    participants: int
+    created_at: float
+
+
+class RunList(Message):
+    runs: Many[RunStatus]
+
+
+class KeyEpoch(Message):
+    """A signed EpochRecord beside the run."""
+
+    record: str
+
+
+class KeyEpochs(Message):
+    epochs: Many[KeyEpoch]
+
+
+class Participation(Message):
+    """A client joins the run whose document it has read."""
+
+    document: Sha256
+
+
+class Heartbeat(Message):
+    phase: Lax[Phase]
+    round: int = Field(ge=0)
+
+
+class ParticipantStatus(Message):
+    client: Name
+    joined_at: float
+    last_seen_at: float
+    online: bool
+    phase: Lax[Phase]
+    round: int
+    excluded: bool
+
+
+class ParticipantList(Message):
+    participants: Many[ParticipantStatus]
+
+
+class Task(Message):
+    """TRAIN: prepare and upload an update for `round` under `epoch`. SETTLE: `round` was
+    published or aborted; read its outcome. FINISH: the run is over."""
+
+    kind: Lax[TaskKind]
+    round: int = 0
+    epoch: int = 0
+    deadline_at: float | None = None
+    run_state: Lax[RunState]
+
+
+class UpdateReceipt(Message):
+    """The update is on disk and will be counted if it is valid."""
+
+    sha256: Sha256
+    state: Lax[UpdateState]
+    received_at: float
+
+
+class AggregateReference(Message):
+    sha256: Sha256
+    size: int
+    contributors: int
+
+
+class RoundOutcome(Message):
+    """What a participant may know of a round: the result, who is in it, and why it failed."""
+
+    round: RoundNumber
+    state: Lax[RoundState]
+    epoch: Epoch
+    selected: Many[Name]
+    included: Many[Name]
+    aggregate: AggregateReference | None
+    reason: str
+
+
+class UpdateReport(Message):
+    """What the aggregator saw of one client's update. Norms are of the normalised vector."""
+
+    client: Name
+    state: Lax[UpdateState]
+    reason: str
+    size: int
+    received_at: float
+    norm_before: float | None
+    norm_after: float | None
+    bounded: bool | None
+
+
+class ClientSeconds(Message):
+    """A client's time by phase."""
+
+    train: Seconds
+    randomize: Seconds
+    encrypt: Seconds
+    upload: Seconds
+    decrypt: Seconds
+
+
+class TestMetrics(Message):
+    """On the task's public test data."""
+
+    __test__ = False  # not a class of tests
+
+    accuracy: float | None
+    loss: float
+
+
+class ClientReport(Message):
+    """Sent after a round was settled. `train_loss` is an unnoised release: only if the run's
+    document asks for it and the client's own settings allow it."""
+
+    seconds: ClientSeconds
+    bytes_up: int = Field(ge=0)
+    bytes_down: int = Field(ge=0)
+    test: TestMetrics | None
+    train_loss: float | None = None
+
+
+class NamedReport(Message):
+    client: Name
+    report: ClientReport
+
+
+class AggregatorSeconds(Message):
+    """The aggregator's time by phase: `open` is from opening to sealing, `fold` from sealing to
+    publishing; the others are CPU seconds of all workers together."""
+
+    open: Seconds
+    fold: Seconds
+    validation_cpu: Seconds
+    folding_cpu: Seconds
+    rerandomising_cpu: Seconds
+
+
+class RoundReport(Message):
+    """All that the operator may know of a round."""
+
+    outcome: RoundOutcome
+    opened_at: float
+    deadline_at: float
+    extensions: int
+    sealed_at: float | None
+    settled_at: float | None
+    updates: Many[UpdateReport]
+    reports: Many[NamedReport]
+    seconds: AggregatorSeconds
+
+
+class RoundList(Message):
+    rounds: Many[RoundReport]
+
+
+class Event(Message):
+    """One thing that happened, in order; `id` is the last one a reader has seen."""
+
+    id: int
+    at: float
+    event: str
+    round: int
+    client: str
+    details: dict[str, Any]

@@ -1,0 +1,142 @@
+"""JSON messages of the key server's interface; docs/protocol.md says when they travel."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from fedperm.paillier import DEFAULT_KEY_BITS
+from fedperm.wire.message import Lax, Many, Message, Name, Sha256
+from fedperm.wire.public_keys import KeyText
+from fedperm.wire.statements import Audience, Epoch
+
+LONGEST_TOKEN_LIFE_SECONDS = 365 * 24 * 3600.0
+
+
+class Identity(Message):
+    """Who this key server is."""
+
+    signing_key: KeyText
+    fingerprint: Sha256
+
+
+class KeyRequest(Message):
+    key_bits: int = DEFAULT_KEY_BITS
+
+
+class KeyStatus(Message):
+    """A key and its newest epoch. `key_id` is the fingerprint of that epoch's public key."""
+
+    key: Name
+    key_bits: int
+    latest_epoch: Epoch
+    key_id: Sha256
+    created_at: float
+
+
+class KeyList(Message):
+    keys: Many[KeyStatus]
+
+
+class SignedEpoch(Message):
+    """`record` is a signed EpochRecord."""
+
+    record: str
+
+
+class TokenRequest(Message):
+    """`client` names the client that a token for a single use enrols."""
+
+    uses: Annotated[int, Field(ge=1, le=100_000)] = 1
+    expires_in_seconds: Annotated[float, Field(gt=0, le=LONGEST_TOKEN_LIFE_SECONDS)] = 24 * 3600.0
+    client: Name | None = None
+
+
+class TokenStatus(Message):
+    id: Name
+    uses: int
+    used: int
+    expires_at: float
+    revoked: bool
+    client: Name | None
+
+
+class MintedToken(Message):
+    """`token` is shown once: the key server keeps only its hash."""
+
+    token: str
+    status: TokenStatus
+
+
+class TokenList(Message):
+    tokens: Many[TokenStatus]
+
+
+class Enrolment(Message):
+    """What a client asks with; both keys are its own and made by itself."""
+
+    token: Annotated[str, Field(max_length=512)]
+    signing_key: KeyText
+    sealing_key: KeyText
+
+
+class Enrolled(Message):
+    """`ordinal` counts the clients of the key from 0; it chooses a shard where data are shards."""
+
+    client: Name
+    ordinal: int
+    key: Name
+    key_server: Identity
+
+
+class ClientStatus(Message):
+    client: Name
+    ordinal: int
+    enrolled_at: float
+    revoked_at: float | None
+    signing_key: KeyText
+
+
+class ClientList(Message):
+    clients: Many[ClientStatus]
+
+
+class Revocation(Message):
+    """A revoked client knows the shared key, so the key has a new epoch from here on."""
+
+    client: Name
+    epoch: SignedEpoch
+
+
+class AccessTokenRequest(Message):
+    """`assertion` is a signed ClientAssertion."""
+
+    assertion: str
+    audience: Lax[Audience]
+
+
+class GrantedAccess(Message):
+    """`access_token` is a signed AccessToken."""
+
+    access_token: str
+    expires_at: float
+
+
+class ReleasedKey(Message):
+    """`release` is a signed KeyRelease."""
+
+    release: str
+
+
+class AuditEntry(Message):
+    """`hash` is over the entry's other members and `previous`, the hash of the entry before."""
+
+    number: int
+    at: float
+    event: str
+    details: dict[str, Any]
+    previous: str
+    hash: Sha256
+
+
+class AuditLog(Message):
+    entries: Many[AuditEntry]

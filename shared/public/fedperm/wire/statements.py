@@ -1,0 +1,143 @@
+"""Everything that is signed, by whom and for whom.
+
+| statement | signed by | read by |
+|---|---|---|
+| EpochRecord: this is the public key of that epoch | key server | everybody |
+| KeyRelease: this is its secret half, sealed to you | key server | one client |
+| AccessToken: the bearer may do this, there | key server | aggregator, key server |
+| ClientAssertion: it is me who asks | client | key server |
+| Manifest: this upload is mine, for that round | client | aggregator |
+"""
+
+from enum import StrEnum
+from typing import Annotated, ClassVar, Literal
+
+from gmpy2 import mpz
+from pydantic import Field
+
+from fedperm.errors import UnauthenticatedError, UntrustedError
+from fedperm.paillier import PublicKey
+from fedperm.wire.message import Lax, Message, Name, Sha256
+from fedperm.wire.public_keys import KeyText
+from fedperm.wire.signed import Statement
+
+Epoch = Annotated[int, Field(ge=1, lt=1 << 31)]
+RoundNumber = Annotated[int, Field(ge=1, lt=1 << 31)]
+Hexadecimal = Annotated[str, Field(pattern=r"^[0-9a-f]+$", max_length=1024)]
+
+CLOCK_LEEWAY_SECONDS = 60.0
+"""How far two parties' clocks may differ."""
+
+
+class Audience(StrEnum):
+    """Where an access token is good; at the other place it opens nothing."""
+
+    AGGREGATOR = "fedperm-aggregator"
+    KEY_SERVER = "fedperm-keyserver"
+
+    @property
+    def scope(self) -> "Scope":
+        return Scope.PARTICIPATE if self is Audience.AGGREGATOR else Scope.SECRET_KEYS
+
+
+class Scope(StrEnum):
+    PARTICIPATE = "participate"
+    SECRET_KEYS = "secret-keys"  # noqa: S105 (a name, not a secret)
+
+
+class JsonWebKey(Message):
+    """An Ed25519 public key as RFC 8037 writes it."""
+
+    kty: Literal["OKP"] = "OKP"
+    crv: Literal["Ed25519"] = "Ed25519"
+    x: KeyText
+
+
+class Confirmation(Message):
+    """The key whose holder the token is for (RFC 7800)."""
+
+    jwk: JsonWebKey
+
+
+class EpochRecord(Statement):
+    typ: ClassVar[str] = "fedperm-epoch+jwt"
+
+    key: Name
+    epoch: Epoch
+    key_bits: int
+    n: Hexadecimal
+    key_id: Sha256
+    iat: int
+
+    def public_key(self, *, insecure_for_tests: bool = False) -> PublicKey:
+        """The key, checked against the record's own size and fingerprint."""
+        public_key = PublicKey(mpz(int(self.n, 16)), insecure_for_tests)
+        if (public_key.key_bits, public_key.key_id) != (self.key_bits, self.key_id):
+            raise UntrustedError(
+                f"epoch {self.epoch} of key {self.key} does not hold the key that it names",
+                "get the record again from the key server",
+            )
+        return public_key
+
+
+class KeyRelease(Statement):
+    """`sealed` is HPKE (fedperm_secret.sealed) in base64url."""
+
+    typ: ClassVar[str] = "fedperm-release+jwt"
+
+    key: Name
+    epoch: Epoch
+    key_id: Sha256
+    client: Name
+    sealed: str
+    iat: int
+
+
+class Expiring(Statement):
+    iat: int
+    exp: int
+    jti: str
+
+    def check_time(self, now: float) -> None:
+        if not self.iat - CLOCK_LEEWAY_SECONDS <= now <= self.exp + CLOCK_LEEWAY_SECONDS:
+            raise UnauthenticatedError(
+                "the credential has expired, or is not valid yet",
+                "get a new one, and check the clocks of both machines",
+            )
+
+
+class AccessToken(Expiring):
+    """`iss` is the fingerprint of the key server's signing key, `sub` the client."""
+
+    typ: ClassVar[str] = "at+jwt"
+
+    iss: Sha256
+    sub: Name
+    aud: Lax[Audience]
+    scope: Lax[Scope]
+    key: Name
+    cnf: Confirmation
+
+
+class ClientAssertion(Expiring):
+    """`iss` is the client, `aud` the fingerprint of the key server's signing key."""
+
+    typ: ClassVar[str] = "fedperm-assertion+jwt"
+
+    iss: Name
+    aud: Sha256
+    key: Name
+
+
+class Manifest(Statement):
+    """Binds an upload to its run, round, key epoch and sender; `document` is the run's hash."""
+
+    typ: ClassVar[str] = "fedperm-manifest+jwt"
+
+    run: Name
+    document: Sha256
+    round: RoundNumber
+    epoch: Epoch
+    client: Name
+    sha256: Sha256
+    size: int
