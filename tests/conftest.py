@@ -13,6 +13,12 @@ hypothesis.settings.load_profile("fedperm")
 
 
 @pytest.fixture
+def anyio_backend() -> str:
+    """Servers and clients run on asyncio."""
+    return "asyncio"
+
+
+@pytest.fixture
 def randomness() -> Random:
     return Random(20230814)
 
