@@ -93,6 +93,8 @@ async def _invalid(_request: Request, error: Exception) -> Response:
 
 async def _of_the_framework(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
+    if isinstance(error.__cause__, FedPermError):  # raised while the body was read
+        return refusal(error.__cause__)
     hint = "see /docs for the paths and methods"
     known = {404: UNKNOWN_PATH, 405: METHOD_NOT_ALLOWED}.get(error.status_code, INVALID)
     problem = known.problem(f"{request.method} {request.url.path}", hint, request_id.get())

@@ -1,0 +1,168 @@
+"""Whatever goes wrong leaves as a problem document that says what and what to do."""
+
+import json
+import logging
+
+import pytest
+
+from fedperm.errors import SealedError
+from fedperm.web.requests import SMALL_BODY
+from tests.web.edge import caller, edge_service
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def http():
+    async with caller(edge_service()) as http:
+        yield http
+
+
+def problem(response):
+    assert response.headers["Content-Type"] == "application/problem+json"
+    document = response.json()
+    assert document["status"] == response.status_code
+    assert document["request_id"] == response.headers["X-Request-ID"]
+    assert document["title"]
+    assert document["detail"]
+    assert document["hint"]
+    return document["type"].removeprefix("urn:fedperm:problem:")
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "kind"),
+    [
+        ("/errors/conflict", 409, "conflict"),
+        ("/errors/unauthenticated", 401, "unauthenticated"),
+        ("/errors/rate", 429, "rate-limit"),
+        ("/errors/busy", 503, "busy"),
+        ("/errors/strange", 500, "internal-error"),
+        ("/crash", 500, "internal-error"),
+        ("/full", 507, "storage-full"),
+        ("/nowhere", 404, "unknown-path"),
+        ("/numbers?n=-1", 422, "invalid-request"),
+        ("/numbers?n=x", 422, "invalid-request"),
+        ("/mine", 401, "unauthenticated"),
+    ],
+)
+async def test_every_error_is_a_problem(http, path, status, kind):
+    response = await http.get(path)
+    assert response.status_code == status
+    assert problem(response) == kind
+
+
+async def test_a_wrong_method_is_a_problem_that_names_the_right_ones(http):
+    response = await http.post("/crash")
+    assert problem(response) == "method-not-allowed"
+    assert "GET" in response.headers["Allow"]
+
+
+async def test_who_must_wait_is_told_how_long(http):
+    assert (await http.get("/errors/rate")).headers["Retry-After"] == "3"
+    assert (await http.get("/errors/busy")).headers["Retry-After"] == "1"
+
+
+async def test_who_is_unknown_is_told_how_to_say_who_he_is(http):
+    assert (await http.get("/mine")).headers["WWW-Authenticate"] == "Bearer"
+    known = await http.get("/mine", headers={"Authorization": "Bearer abc"})
+    assert known.json() == 3
+
+
+async def test_a_crash_tells_the_log_and_not_the_caller(http, caplog):
+    response = await http.get("/crash")
+    assert "4711" not in response.text
+    assert "4711" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"count": 1}',
+        '{"count": 1, "share": 2.0, "more": 3}',
+        '{"count": "1", "share": 2.0}',
+        '{"count": 1, "share": "2"}',
+        '{"count": 1, "share": NaN}',
+        '{"count": 1, "share": 1e999}',
+        '{"count": true, "share": 2.0}',
+        "[1, 2]",
+        "{",
+        "",
+    ],
+)
+async def test_json_of_another_form_is_refused_and_not_repeated(http, body):
+    response = await http.put("/things", content=body, headers={"Content-Type": "application/json"})
+    assert response.status_code == 422
+    assert problem(response) == "invalid-request"
+    assert response.json()["errors"]
+
+
+async def test_json_of_the_right_form_is_taken(http):
+    thing = {"count": 1, "share": 2}
+    assert (await http.put("/things", json=thing)).json() == {"count": 1, "share": 2.0}
+
+
+async def test_a_body_has_a_limit_whether_it_states_its_length_or_not(http):
+    async def chunks():
+        for _ in range(5):
+            yield b" " * (SMALL_BODY // 4)
+
+    json_type = {"Content-Type": "application/json"}
+    for content in (b" " * (SMALL_BODY + 1), chunks()):
+        response = await http.put("/things", content=content, headers=json_type)
+        assert response.status_code == 413
+        assert problem(response) == "body-too-large"
+
+
+async def test_a_bulk_path_checks_its_own_length(http):
+    response = await http.put("/bulk/a", content=b"x" * (SMALL_BODY + 1))
+    assert response.json() == SMALL_BODY + 1
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "identity"])
+async def test_no_encoded_body_is_taken(http, encoding):
+    response = await http.put("/bulk/a", content=b"x", headers={"Content-Encoding": encoding})
+    assert response.status_code == 415
+    assert problem(response) == "media-type"
+
+
+async def test_a_tame_request_id_is_kept_and_a_wild_one_replaced(http):
+    kept = await http.get("/livez", headers={"X-Request-ID": "my-id.1"})
+    assert kept.headers["X-Request-ID"] == "my-id.1"
+    replaced = await http.get("/livez", headers={"X-Request-ID": "a b\tc"})
+    assert replaced.headers["X-Request-ID"] != "a b\tc"
+
+
+async def test_health_says_what_is_wrong(http):
+    assert (await http.get("/livez")).json() == {"status": "ok"}
+    assert (await http.get("/readyz")).json() == {"status": "ok"}
+    assert (await http.get("/version")).json()["protocol"] == "fedperm/1"
+
+    def sealed():
+        raise SealedError("no key-encryption key", "give it")
+
+    async with caller(edge_service(sealed)) as unready:
+        response = await unready.get("/readyz")
+        assert response.status_code == 503
+        assert problem(response) == "sealed"
+        assert (await unready.get("/livez")).status_code == 200
+
+
+async def test_metrics_count_requests_by_route_and_never_by_name(http):
+    await http.put("/bulk/secretname", content=b"x")
+    await http.get("/nowhere/secretname")
+    text = (await http.get("/metrics")).text
+    line = 'fedperm_http_requests_total{method="PUT",route="/bulk/{name}",status="200"} 1.0'
+    assert line in text
+    assert "secretname" not in text
+
+
+async def test_the_log_holds_the_request_id(http, caplog):
+    with caplog.at_level(logging.WARNING):
+        await http.get("/errors/busy", headers={"X-Request-ID": "abc"})
+    assert any("refused" in record.getMessage() for record in caplog.records)
+
+
+async def test_openapi_is_served(http):
+    document = (await http.get("/openapi.json")).json()
+    assert "/things" in document["paths"]
+    assert json.dumps(document)
