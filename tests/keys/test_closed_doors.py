@@ -27,6 +27,7 @@ REPOSITORY = Path(__file__).parents[2]
 FILES_THAT_OPEN_SECRET_KEYS = [
     "shared/cli/fedperm_cli/bench/baseline.py",
     "shared/secret/fedperm_secret/access.py",
+    "shared/secret/fedperm_secret/at_rest.py",
     "shared/secret/fedperm_secret/decryption.py",
     "shared/secret/fedperm_secret/fixed_base.py",
     "shared/secret/fedperm_secret/sealed.py",

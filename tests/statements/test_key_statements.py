@@ -3,6 +3,7 @@
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from gmpy2 import mpz
+from pydantic import ValidationError
 
 from fedperm.errors import KeyStrengthError, UnauthenticatedError, UntrustedError
 from fedperm.wire.public_keys import fingerprint, from_text, sealing_key, text_of, to_text
@@ -110,3 +111,14 @@ def test_public_keys_have_one_text():
     assert len(fingerprint(example)) == 64
     with pytest.raises(ValueError, match="base64url"):
         from_text(text[:-1] + "=")
+
+
+@pytest.mark.parametrize(
+    "change", [{"iat": -1}, {"exp": 10**400}, {"jti": ""}, {"jti": "x" * 65}], ids=str
+)
+def test_a_credential_with_impossible_times_or_identifier_is_none(change):
+    """An integer that no float holds must not crash the comparison with a clock."""
+    members = {"iss": "client-0", "aud": "0" * 64, "key": "demo", "iat": 1, "exp": 2, "jti": "x"}
+    ClientAssertion(**members)
+    with pytest.raises(ValidationError):
+        ClientAssertion(**{**members, **change})

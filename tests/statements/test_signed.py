@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedperm.errors import UntrustedError
-from fedperm.wire.signed import LONGEST, sign, verify
+from fedperm.wire.signed import LONGEST, sign, unverified, verify
 from fedperm.wire.statements import EpochRecord, KeyRelease, Manifest
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -113,3 +113,20 @@ def test_no_changed_character_survives(data):
 def test_garbage_is_refused_in_words(text):
     with pytest.raises(UntrustedError):
         verify(text, Manifest, KEY.public_key())
+
+
+def test_what_a_statement_claims_can_be_read_before_its_key_is_known():
+    assert unverified(sign(MANIFEST, OTHER), Manifest) == MANIFEST
+
+
+@given(st.text(max_size=300))
+def test_a_claim_that_is_no_statement_is_refused_in_words(text):
+    with pytest.raises(UntrustedError):
+        unverified(text, Manifest)
+
+
+def test_a_claim_of_other_members_or_of_any_length_is_refused():
+    with pytest.raises(UntrustedError, match="not with the members"):
+        unverified(sign(MANIFEST, KEY), KeyRelease)
+    with pytest.raises(UntrustedError, match="longer than"):
+        unverified("a" * (LONGEST + 1), Manifest)

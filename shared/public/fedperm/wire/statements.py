@@ -23,6 +23,8 @@ from fedperm.wire.signed import Statement
 
 Epoch = Annotated[int, Field(ge=1, lt=1 << 31)]
 RoundNumber = Annotated[int, Field(ge=1, lt=1 << 31)]
+PosixSeconds = Annotated[int, Field(ge=0, lt=1 << 53)]
+"""Bounded: one that no float holds would crash whoever compares it with a clock."""
 Hexadecimal = Annotated[str, Field(pattern=r"^[0-9a-f]+$", max_length=1024)]
 
 CLOCK_LEEWAY_SECONDS = 60.0
@@ -94,9 +96,9 @@ class KeyRelease(Statement):
 
 
 class Expiring(Statement):
-    iat: int
-    exp: int
-    jti: str
+    iat: PosixSeconds
+    exp: PosixSeconds
+    jti: Annotated[str, Field(min_length=1, max_length=64)]
 
     def check_time(self, now: float) -> None:
         if not self.iat - CLOCK_LEEWAY_SECONDS <= now <= self.exp + CLOCK_LEEWAY_SECONDS:
