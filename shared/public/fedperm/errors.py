@@ -7,6 +7,7 @@ FedPermError
 │   ├── BodyError             its header or size is not the one expected
 │   ├── ValueRangeError       a shuffled value needs more than B bits
 │   └── CiphertextError       not an element of the group (0, >= n^2, or not a unit)
+│       └── SharedFactorError   its sender can tell the secret key: rotate
 ├── PrivacyError            whoever set the privacy parameters
 │   ├── UnknownEventError     an accountant was asked to count what it does not know
 │   ├── PreconditionError     a bound does not hold for these parameters
@@ -74,6 +75,10 @@ class CiphertextError(MessageError):
 
     Its message never carries the number: one that shares a factor with n *is* the secret key.
     """
+
+
+class SharedFactorError(CiphertextError):
+    """A ciphertext shares a factor with n: whoever sees it can compute the secret key."""
 
 
 class PrivacyError(FedPermError):

@@ -13,7 +13,7 @@ from random import Random
 import gmpy2
 from gmpy2 import mpz
 
-from fedperm.errors import CiphertextError, KeyStrengthError
+from fedperm.errors import CiphertextError, KeyStrengthError, SharedFactorError
 
 KEY_SIZES = (2048, 3072, 4096)
 DEFAULT_KEY_BITS = 2048
@@ -105,7 +105,7 @@ class PublicKey:
                 )
             product = product * ciphertext % self.n
         if gmpy2.gcd(product, self.n) != 1:
-            raise CiphertextError(
+            raise SharedFactorError(
                 "a ciphertext shares a factor with n",
                 "reject the sender, keep its upload from everybody and rotate the key",
             )

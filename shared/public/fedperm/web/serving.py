@@ -1,8 +1,10 @@
 """A server process: socket, TLS, signals, and an address that others can find."""
 
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
@@ -32,12 +34,27 @@ class Serving:
             )
 
 
-def serve(app: FastAPI, serving: Serving) -> None:
-    """Until SIGTERM or SIGINT."""
+def do_nothing() -> None:
+    """For servers whose answers all end by themselves."""
+
+
+def serve(app: FastAPI, serving: Serving, on_stop: Callable[[], None] = do_nothing) -> None:
+    """Until SIGTERM or SIGINT. `on_stop` is called at the signal, before the requests under way
+    are waited for: long polls and streams learn from it that they are to end."""
     listener = _listen(serving)
     if serving.address_file is not None:
         write_durably(serving.address_file, _address(serving, listener).encode())
-    uvicorn.Server(_config(app, serving)).run(sockets=[listener])
+    _Server(_config(app, serving), on_stop).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_stop = on_stop
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self._on_stop()
 
 
 def _listen(serving: Serving) -> socket.socket:
