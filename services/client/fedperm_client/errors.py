@@ -1,0 +1,15 @@
+"""What can go wrong at a client only."""
+
+from fedperm.errors import FedPermError, PrivacyError
+
+
+class CeilingError(PrivacyError):
+    """A run asks this client for more than its own settings give; it does not take part."""
+
+
+class TaskError(FedPermError):
+    """The model or the data of a task cannot be trained on as the run asks."""
+
+
+class StateError(FedPermError):
+    """What the client kept of itself is damaged, or belongs to something else."""

@@ -1,0 +1,80 @@
+"""From a name to a task: one of ours, or a class in a file that the client's owner names."""
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fedperm_client.errors import TaskError
+from fedperm_client.tasks.digits import Digits
+from fedperm_client.tasks.mnist import Mnist
+from fedperm_client.tasks.task import Task, TaskContext
+
+TaskFactory = Callable[[TaskContext], Task]
+
+BUILT_IN: dict[str, TaskFactory] = {"digits": Digits, "mnist": Mnist}
+_PARTS = ("model", "training_data", "test_data", "loss")
+
+
+def make_task(name: str, context: TaskContext) -> Task:
+    """`name` is built in, or `path.py:Class`; never pass on a name from a run's document here
+    that may hold a path: see `task_of_run`."""
+    factory = BUILT_IN.get(name) or _class_in_file(name)
+    try:
+        task = factory(context)
+    except TypeError as error:
+        raise TaskError(
+            f"{name} cannot be made: {error}", "let its __init__ take one TaskContext"
+        ) from error
+    _check_parts(name, task)
+    return task
+
+
+def task_of_run(named: str, own: str | None, context: TaskContext) -> Task:
+    """The client's own task if it has one, else the built-in one that the document names."""
+    if own is None and named not in BUILT_IN:
+        raise TaskError(
+            f"the run's task is {named}, which is not built in",
+            "set FEDPERM_CLIENT_TASK to path.py:Class; built in are " + ", ".join(BUILT_IN),
+        )
+    return make_task(own or named, context)
+
+
+def _class_in_file(name: str) -> TaskFactory:
+    path, colon, class_name = name.rpartition(":")
+    if not colon or not path.endswith(".py"):
+        raise TaskError(
+            f"there is no task {name}",
+            f"choose {' or '.join(BUILT_IN)}, or name a class in a file as path.py:Class",
+        )
+    module = _module(Path(path))
+    factory: TaskFactory | None = getattr(module, class_name, None)
+    if factory is None:
+        raise TaskError(f"{path} has no class {class_name}", "check the name after the colon")
+    return factory
+
+
+def _module(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"fedperm_task_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise TaskError(f"there is no file {path}", "check the path before the colon")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[spec.name]
+        raise TaskError(
+            f"{path} cannot be imported: {type(error).__name__}: {error}", "run it by itself first"
+        ) from error
+    return module
+
+
+def _check_parts(name: str, task: object) -> None:
+    missing = [part for part in _PARTS if not callable(getattr(task, part, None))]
+    if missing:
+        raise TaskError(
+            f"{name} has no {', '.join(missing)}",
+            f"a task has {', '.join(_PARTS)}: see fedperm_client.tasks.task",
+        )

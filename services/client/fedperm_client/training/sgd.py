@@ -1,0 +1,51 @@
+"""Plain local training: some epochs of stochastic gradient descent. No record-level guarantee."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+import torch
+from torch import Tensor, nn
+
+from fedperm.wire.model import Parameters
+from fedperm_client.tasks.task import Examples
+from fedperm_client.training.parameters import flatten
+from fedperm_client.training.per_example import Loss
+
+
+@dataclass(frozen=True)
+class LocalSgd:
+    """`batch_size` None is the full batch."""
+
+    learning_rate: float
+    epochs: int
+    batch_size: int | None
+    loss: Loss
+
+    def update(self, module: nn.Module, examples: Examples, randomness: Random) -> Parameters:
+        """How far the module's parameters moved; the module is left where they ended."""
+        start = flatten(module)
+        module.train()
+        for _ in range(self.epochs):
+            for records in self._batches(len(examples), randomness):
+                self._step(module, examples.inputs[records], examples.targets[records])
+        return flatten(module) - start
+
+    def _step(self, module: nn.Module, inputs: Tensor, targets: Tensor) -> None:
+        parameters = list(module.parameters())
+        value = self.loss(module(inputs), targets)
+        gradients = torch.autograd.grad(value, parameters, allow_unused=True)
+        with torch.no_grad():
+            for parameter, gradient in zip(parameters, gradients, strict=True):
+                if gradient is not None:
+                    parameter.sub_(gradient, alpha=self.learning_rate)
+
+    def _batches(self, count: int, randomness: Random) -> Iterator[Tensor]:
+        """Every record once, in a fresh order if there is more than one batch."""
+        if self.batch_size is None or self.batch_size >= count:
+            yield torch.arange(count)
+            return
+        generator = torch.Generator().manual_seed(randomness.getrandbits(63))
+        order = torch.randperm(count, generator=generator)
+        for start in range(0, count, self.batch_size):
+            yield order[start : start + self.batch_size]

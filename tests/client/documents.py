@@ -1,0 +1,39 @@
+"""Small run documents; every test changes what it is about."""
+
+from typing import Any
+
+from fedperm.norm_bound import honest_limit
+from fedperm.run_document import RunDocument
+from fedperm.windows import Geometry
+from fedperm_client.initial_model import InitialModel, initial_model
+
+DIGITS = initial_model("digits", {}, seed=0)
+SIGNING_KEY = "A" * 43
+LAPLACE_SCALE = 0.5
+
+
+def document(initial: InitialModel = DIGITS, **changes: Any) -> RunDocument:
+    """Three clients, three rounds, digits, 512-bit keys; members in `changes` replace others."""
+    content = {
+        "run": "demo",
+        "task": {"name": "digits", "options": {"shards": 3, "alpha": 100.0}},
+        "model": initial.spec.model_dump(),
+        "training": {"learning_rate": 0.5},
+        "shuffle": {"k1": 130, "k2": 1},
+        "noise": {"clip": 0.1, "laplace_scale": LAPLACE_SCALE},
+        "value_bits": 10,
+        "rounds": {
+            "count": 3,
+            "clients_per_round": 3,
+            "min_contributors": 2,
+            "start_with": 3,
+            "deadline_seconds": 60.0,
+            "extension_seconds": 30.0,
+        },
+        "key": {"key": "main", "key_bits": 512, "signing_key": SIGNING_KEY},
+        "insecure_for_tests": True,
+    }
+    content |= changes
+    geometry = Geometry(initial.spec.parameters, content["shuffle"]["k1"], 1)
+    limit = honest_limit(geometry.padded_d, content["noise"]["laplace_scale"])
+    return RunDocument.model_validate({"norm_bound": {"limit": limit}, **content})

@@ -1,0 +1,54 @@
+"""From a name to a task."""
+
+from pathlib import Path
+
+import pytest
+
+from fedperm_client.errors import TaskError
+from fedperm_client.tasks.digits import Digits
+from fedperm_client.tasks.loading import make_task, task_of_run
+from tests.tasks.contexts import context
+
+HERE = Path(__file__).parent
+OWN = f"{HERE / 'own_task.py'}:Lines"
+
+
+def test_a_built_in_task_is_found_by_its_name():
+    assert isinstance(make_task("digits", context()), Digits)
+
+
+def test_an_own_task_is_loaded_from_its_file():
+    task = make_task(OWN, context({"count": 5}, shard=3, shards=4))
+    assert type(task).__name__ == "Lines"
+    assert len(task.training_data()) == 5
+    assert float(task.training_data().targets[0]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("flowers", "there is no task flowers"),
+        (str(HERE / "own_task.py"), "there is no task"),
+        (f"{HERE / 'nowhere.py'}:Lines", "there is no file .*nowhere.py"),
+        (f"{HERE / 'own_task.py'}:Circles", "has no class Circles"),
+        (f"{HERE / 'broken_task.py'}:Lines", "RuntimeError: no such data base"),
+        (f"{HERE / 'own_task.py'}:Contextless", "cannot be made"),
+        (f"{HERE / 'own_task.py'}:Unfinished", "has no training_data, test_data, loss"),
+    ],
+)
+def test_what_is_no_task_is_refused(name, problem):
+    with pytest.raises(TaskError, match=problem) as refusal:
+        make_task(name, context())
+    assert refusal.value.hint
+
+
+def test_a_runs_document_cannot_name_a_file():
+    with pytest.raises(TaskError, match="is not built in") as refusal:
+        task_of_run(OWN, None, context())
+    assert "FEDPERM_CLIENT_TASK" in refusal.value.hint
+
+
+def test_the_clients_own_task_goes_before_the_documents():
+    assert type(task_of_run("lines", OWN, context())).__name__ == "Lines"
+    assert type(task_of_run("digits", OWN, context())).__name__ == "Lines"
+    assert isinstance(task_of_run("digits", None, context()), Digits)
