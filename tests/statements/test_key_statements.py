@@ -114,7 +114,9 @@ def test_public_keys_have_one_text():
 
 
 @pytest.mark.parametrize(
-    "change", [{"iat": -1}, {"exp": 10**400}, {"jti": ""}, {"jti": "x" * 65}], ids=str
+    "change",
+    [{"iat": -1}, {"exp": 10**400}, {"jti": ""}, {"jti": "x" * 65}, {"jti": "\0"}],
+    ids=str,
 )
 def test_a_credential_with_impossible_times_or_identifier_is_none(change):
     """An integer that no float holds must not crash the comparison with a clock."""

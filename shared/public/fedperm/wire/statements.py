@@ -98,7 +98,7 @@ class KeyRelease(Statement):
 class Expiring(Statement):
     iat: PosixSeconds
     exp: PosixSeconds
-    jti: Annotated[str, Field(min_length=1, max_length=64)]
+    jti: Annotated[str, Field(pattern=r"^[!-~]{1,64}$")]
 
     def check_time(self, now: float) -> None:
         if not self.iat - CLOCK_LEEWAY_SECONDS <= now <= self.exp + CLOCK_LEEWAY_SECONDS:

@@ -1,0 +1,110 @@
+"""Clients: enrolled with a token, listed, revoked."""
+
+from dataclasses import dataclass
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from fedperm.clock import Clock
+from fedperm.errors import ConflictError, FedPermError, InvalidRequestError, UnauthenticatedError
+from fedperm.wire.enrolment_token import parse_token
+from fedperm.wire.key_server import (
+    ClientList,
+    ClientStatus,
+    Enrolled,
+    Enrolment,
+    Revocation,
+    SignedEpoch,
+)
+from fedperm.wire.public_keys import sealing_key
+from fedperm_keyserver.admission import Admitted, Attempt, Refused
+from fedperm_keyserver.authority import Authority
+from fedperm_keyserver.keys import Keys
+from fedperm_keyserver.metrics import KeyServerMetrics
+from fedperm_keyserver.outcome import Outcome
+from fedperm_keyserver.records import Client, Epoch
+from fedperm_keyserver.store.clients import ClientStore
+
+
+@dataclass(frozen=True)
+class Clients:
+    store: ClientStore
+    keys: Keys
+    authority: Authority
+    clock: Clock
+    metrics: KeyServerMetrics
+
+    def enrol(self, key: str, enrolment: Enrolment) -> Outcome[Enrolled]:
+        try:
+            outcome = self._enrol(_attempt(key, enrolment, self.authority.identity.fingerprint))
+        except FedPermError:
+            self.metrics.enrolments.labels("refused").inc()
+            raise
+        self.metrics.enrolments.labels("new" if outcome.made else "again").inc()
+        return outcome
+
+    def all(self, key: str) -> ClientList:
+        return ClientList(clients=tuple(_status(client) for client in self.store.all(key)))
+
+    def revoke(self, key: str, name: str) -> Revocation:
+        """With a new epoch in the same transaction: the client knows the shared key."""
+        client = self.store.get(key, name)
+        if client.revoked_into is None:
+            epoch = self._revoke(client).record
+        else:
+            epoch = self.keys.epoch(key, client.revoked_into).record
+        return Revocation(client=name, epoch=SignedEpoch(record=epoch))
+
+    def _enrol(self, attempt: Attempt) -> Outcome[Enrolled]:
+        verdict = self.store.enrol(attempt, self.clock.now())
+        if isinstance(verdict, Refused):
+            raise ConflictError(verdict.why, "ask the key operator for a token of your own")
+        return Outcome(self._enrolled(verdict.client), made=isinstance(verdict, Admitted))
+
+    def _enrolled(self, client: Client) -> Enrolled:
+        return Enrolled(
+            client=client.name,
+            ordinal=client.ordinal,
+            key=client.key,
+            key_server=self.authority.identity,
+        )
+
+    def _revoke(self, client: Client) -> Epoch:
+        """Whoever loses a race for an epoch's number takes the next one with the same key: an
+        epoch made while the client was still enrolled is of no use."""
+        secret_key = self.keys.draw(self.keys.store.get(client.key).key_bits)
+        while True:
+            number, now = self.keys.store.get(client.key).latest_epoch + 1, self.clock.now()
+            epoch = self.authority.make_epoch(secret_key, client.key, number, now)
+            made = self.store.revoke(client, epoch, now)
+            if made is not None:
+                return made
+
+
+def _attempt(key: str, enrolment: Enrolment, fingerprint: str) -> Attempt:
+    token = parse_token(enrolment.token)
+    if token.fingerprint != fingerprint:
+        raise UnauthenticatedError(
+            "this enrolment token is of another key server", "check the key server's address"
+        )
+    _check_sealing_key(enrolment.sealing_key)
+    return Attempt(key, token.id, token.secret_sha256, enrolment.signing_key, enrolment.sealing_key)
+
+
+def _check_sealing_key(text: str) -> None:
+    """A few X25519 keys give everybody the same secret, and sealing to them fails."""
+    try:
+        X25519PrivateKey.generate().exchange(sealing_key(text))
+    except ValueError:
+        raise InvalidRequestError(
+            "nothing can be sealed to this sealing_key", "generate a new X25519 key"
+        ) from None
+
+
+def _status(client: Client) -> ClientStatus:
+    return ClientStatus(
+        client=client.name,
+        ordinal=client.ordinal,
+        enrolled_at=client.enrolled_at,
+        revoked_at=client.revoked_at,
+        signing_key=client.signing_key,
+    )

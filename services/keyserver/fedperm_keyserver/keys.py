@@ -1,0 +1,82 @@
+"""Keys: created once, rotated epoch by epoch.
+
+A Paillier key is drawn before the transaction that keeps it, since drawing takes seconds. One
+that loses a race, or whose process dies, was promised to nobody.
+"""
+
+from dataclasses import dataclass
+from random import Random
+
+from fedperm.clock import Clock
+from fedperm.errors import ConflictError
+from fedperm.paillier import check_key_bits
+from fedperm.wire.key_server import KeyList, KeyStatus, SignedEpoch
+from fedperm_keyserver.authority import Authority
+from fedperm_keyserver.outcome import Outcome
+from fedperm_keyserver.records import Key
+from fedperm_keyserver.store.keys import KeyStore
+from fedperm_secret.keys import SecretKey, generate_key
+
+
+@dataclass(frozen=True)
+class Keys:
+    store: KeyStore
+    authority: Authority
+    clock: Clock
+    randomness: Random
+    insecure_for_tests: bool = False
+
+    def create(self, name: str, key_bits: int) -> Outcome[KeyStatus]:
+        known = self.store.find(name)
+        outcome = Outcome(known, made=False) if known else self._create(name, key_bits)
+        if outcome.answer.key_bits != key_bits:
+            raise ConflictError(
+                f"key {name} has {outcome.answer.key_bits} bits", "choose another name"
+            )
+        return Outcome(_status(outcome.answer), outcome.made)
+
+    def status(self, name: str) -> KeyStatus:
+        return _status(self.store.get(name))
+
+    def all(self) -> KeyList:
+        return KeyList(keys=tuple(_status(key) for key in self.store.all()))
+
+    def epoch(self, name: str, number: int) -> SignedEpoch:
+        return SignedEpoch(record=self.store.epoch(name, number).record)
+
+    def rotate(self, name: str, number: int) -> Outcome[SignedEpoch]:
+        """Asked for by its number, so that a repeated request does not rotate twice."""
+        key = self.store.get(name)
+        if number <= key.latest_epoch:
+            return Outcome(self.epoch(name, number), made=False)
+        if number > key.latest_epoch + 1:
+            raise ConflictError(
+                f"epoch {number} of key {name} is not the next one",
+                f"the next one is {key.latest_epoch + 1}",
+            )
+        epoch = self.authority.make_epoch(self.draw(key.key_bits), name, number, self.clock.now())
+        kept = self.store.rotate(epoch, "by the key operator")
+        return Outcome(SignedEpoch(record=kept.record), made=kept == epoch)
+
+    def draw(self, key_bits: int) -> SecretKey:
+        self.authority.check_open()
+        return generate_key(self.randomness, key_bits, insecure_for_tests=self.insecure_for_tests)
+
+    def _create(self, name: str, key_bits: int) -> Outcome[Key]:
+        check_key_bits(key_bits, insecure_for_tests=self.insecure_for_tests)
+        secret_key = self.draw(key_bits)
+        now = self.clock.now()
+        first = self.authority.make_epoch(secret_key, name, 1, now)
+        key = Key(name, key_bits, first.number, first.key_id, now)
+        kept = self.store.create(key, first)
+        return Outcome(kept, made=kept == key)
+
+
+def _status(key: Key) -> KeyStatus:
+    return KeyStatus(
+        key=key.name,
+        key_bits=key.key_bits,
+        latest_epoch=key.latest_epoch,
+        key_id=key.key_id,
+        created_at=key.created_at,
+    )

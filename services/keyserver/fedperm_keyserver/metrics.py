@@ -1,0 +1,22 @@
+"""What the key server counts; names of keys and clients are no labels."""
+
+from prometheus_client import CollectorRegistry, Counter
+
+
+class KeyServerMetrics:
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.enrolments = Counter(
+            "fedperm_keyserver_enrolments",
+            "Attempts to enrol: new, again (the same answer as before) or refused",
+            ["result"],
+            registry=registry,
+        )
+        self.access_tokens = Counter(
+            "fedperm_keyserver_access_tokens",
+            "Access tokens granted, by audience",
+            ["audience"],
+            registry=registry,
+        )
+        self.releases = Counter(
+            "fedperm_keyserver_releases", "Secret keys released to clients", registry=registry
+        )

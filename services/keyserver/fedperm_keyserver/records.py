@@ -1,0 +1,67 @@
+"""What the key server remembers, as the rest of the program sees it."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class StoredIdentity:
+    """The signing identity: its public key, and the private one wrapped."""
+
+    signing_key: str
+    wrapped: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Key:
+    """A name that clients enrol for; `key_id` is the fingerprint of its latest epoch."""
+
+    name: str
+    key_bits: int
+    latest_epoch: int
+    key_id: str
+    created_at: float
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One Paillier key: its signed public half, and the secret half wrapped."""
+
+    key: str
+    number: int
+    key_id: str
+    record: str
+    wrapped: bytes = field(repr=False)
+    created_at: float
+
+
+@dataclass(frozen=True)
+class Token:
+    """An enrolment token; of its secret only the hash."""
+
+    id: str
+    key: str
+    secret_sha256: bytes = field(repr=False)
+    uses: int
+    used: int
+    expires_at: float
+    revoked: bool
+    client: str | None
+
+    def is_live(self, now: float) -> bool:
+        """Somebody may still enrol with it."""
+        return not self.revoked and self.used < self.uses and now < self.expires_at
+
+
+@dataclass(frozen=True)
+class Client:
+    """An enrolled client; `revoked_into` is the epoch that its revocation made."""
+
+    key: str
+    name: str
+    ordinal: int
+    token: str
+    signing_key: str
+    sealing_key: str
+    enrolled_at: float
+    revoked_at: float | None = None
+    revoked_into: int | None = None
