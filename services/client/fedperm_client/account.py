@@ -1,0 +1,52 @@
+"""The client's privacy ledger: opened with its state, charged before anything leaves.
+
+A ledger is started together with the client's keys and never again: a state directory without
+its ledger has released who knows what.
+"""
+
+from dataclasses import dataclass
+
+from fedperm.noise.sampler import NoiseSampler
+from fedperm.privacy.events import ShuffledLaplace
+from fedperm.privacy.ledger import Charge, Ledger
+from fedperm.privacy.registry import accountant_named
+from fedperm.wire.digest import sha256_of
+from fedperm_client.ceilings import Ceilings
+from fedperm_client.errors import StateError
+from fedperm_client.outbox import PreparedUpload
+from fedperm_client.state_directory import StateDirectory
+
+
+def open_ledger(state: StateDirectory, ceilings: Ceilings) -> Ledger | None:
+    """None if the owner accepts that nothing is counted. To be called before keys are made."""
+    budget = ceilings.budget
+    if budget is None:
+        _check_uncounted(state)
+        return None
+    accountant = accountant_named(budget.accountant)
+    if state.keys.exists() or state.ledger.exists():
+        return Ledger(state.ledger, budget, accountant)
+    return Ledger.start(state.ledger, budget, accountant)
+
+
+def _check_uncounted(state: StateDirectory) -> None:
+    if state.ledger.exists():
+        raise StateError(
+            f"{state.path} keeps a privacy ledger, which would miss what is released uncounted",
+            "use another state directory for runs without privacy",
+        )
+
+
+@dataclass(frozen=True)
+class Account:
+    """One run's part of the ledger."""
+
+    ledger: Ledger
+    run: str
+    event: ShuffledLaplace
+    noise: NoiseSampler
+
+    def charge(self, upload: PreparedUpload) -> None:
+        """For these very bytes; charging them again after a crash changes nothing."""
+        digest = sha256_of(upload.read())
+        self.ledger.charge(Charge(self.run, upload.round, self.event, digest, self.noise.eta))

@@ -1,0 +1,101 @@
+"""A key epoch as two signed statements, and what a client makes of them.
+
+The record is handed out by the aggregator, the secret half by the key server. Both must be signed
+by the key server that this client enrolled with, and they must belong together: so the aggregator
+cannot make a client encrypt under another key.
+"""
+
+from functools import cached_property
+from random import Random
+
+from fedperm.blinding import BlindingPool
+from fedperm.errors import UntrustedError
+from fedperm.paillier import PublicKey
+from fedperm.run_document import KeySpec
+from fedperm.wire.public_keys import from_text
+from fedperm.wire.signed import verify
+from fedperm.wire.statements import EpochRecord, KeyRelease
+from fedperm_client.identity import ClientIdentity
+from fedperm_secret.decryption import Decryptor
+from fedperm_secret.fixed_base import SecretBlinding
+from fedperm_secret.keys import SecretKey
+from fedperm_secret.sealed import open_key
+
+
+class EpochKey:
+    """Decrypts what was published under one epoch; the pool encrypts. In memory only."""
+
+    def __init__(self, epoch: int, secret_key: SecretKey, randomness: Random) -> None:
+        self.epoch = epoch
+        self.decryptor = Decryptor(secret_key)
+        self._secret_key = secret_key
+        self._randomness = randomness
+
+    @property
+    def public_key(self) -> PublicKey:
+        return self._secret_key.public_key
+
+    @cached_property
+    def pool(self) -> BlindingPool:
+        """Its tables take a while to make: keep off the event loop."""
+        return BlindingPool(SecretBlinding(self._secret_key), self._randomness)
+
+
+def check_key_server(spec: KeySpec, identity: ClientIdentity) -> None:
+    """The run must be under the key and the key server that this client enrolled with."""
+    if spec.key != identity.key:
+        raise UntrustedError(
+            f"the run uses the key {spec.key}, this client is enrolled for {identity.key}",
+            "enrol for the run's key with a state directory of its own",
+        )
+    if spec.signing_key != identity.enrolled.key_server.signing_key:
+        raise UntrustedError(
+            "the run names another key server than the one that enrolled this client",
+            "do not take part: somebody else would hold the secret key",
+        )
+
+
+def verified_record(text: str, spec: KeySpec, identity: ClientIdentity) -> EpochRecord:
+    record = verify(text, EpochRecord, identity.key_server)
+    if (record.key, record.key_bits) != (spec.key, spec.key_bits):
+        raise UntrustedError(
+            f"a record of key {record.key} with {record.key_bits} bits stands beside a run under "
+            f"{spec.key} with {spec.key_bits} bits",
+            "the operator must put the records of the run's own key beside it",
+        )
+    return record
+
+
+def opened_key(
+    text: str, record: EpochRecord, identity: ClientIdentity, *, insecure_for_tests: bool
+) -> SecretKey:
+    """The secret half of the record's n, if it was released to this client for this epoch."""
+    release = verify(text, KeyRelease, identity.key_server)
+    expected = (record.key, record.epoch, record.key_id, identity.name)
+    if (release.key, release.epoch, release.key_id, release.client) != expected:
+        raise _foreign(record)
+    secret_key = open_key(
+        _octets(release, record),
+        identity.keys.sealing,
+        key=record.key,
+        epoch=record.epoch,
+        client=identity.name,
+        insecure_for_tests=insecure_for_tests,
+    )
+    if secret_key.public_key != record.public_key(insecure_for_tests=insecure_for_tests):
+        raise _foreign(record)
+    return secret_key
+
+
+def _octets(release: KeyRelease, record: EpochRecord) -> bytes:
+    try:
+        return from_text(release.sealed)
+    except ValueError:
+        raise _foreign(record) from None
+
+
+def _foreign(record: EpochRecord) -> UntrustedError:
+    return UntrustedError(
+        f"what was released for epoch {record.epoch} of key {record.key} does not belong to it",
+        "do not take part; ask the key operator",
+    )

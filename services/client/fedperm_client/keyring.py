@@ -1,0 +1,104 @@
+"""The keys of a run, epoch by epoch, opened when they are first needed."""
+
+import asyncio
+from pathlib import Path
+from random import Random
+
+from pydantic import ValidationError
+
+from fedperm.durable_file import write_durably
+from fedperm.errors import UntrustedError
+from fedperm.run_document import RunDocument
+from fedperm.wire.message import Message
+from fedperm.wire.statements import Epoch, EpochRecord
+from fedperm_client.epoch_keys import EpochKey, check_key_server, opened_key, verified_record
+from fedperm_client.errors import StateError
+from fedperm_client.session import Session
+
+
+class Keyring:
+    def __init__(
+        self, session: Session, document: RunDocument, newest: "NewestEpoch", randomness: Random
+    ) -> None:
+        check_key_server(document.key, session.identity)
+        self._session = session
+        self._document = document
+        self._newest = newest
+        self._randomness = randomness
+        self._records: dict[int, EpochRecord] = {}
+        self._keys: dict[int, EpochKey] = {}
+
+    async def latest(self) -> int | None:
+        """The newest epoch beside the run; None if there is none yet."""
+        await self._read_records()
+        return max(self._records, default=None)
+
+    async def for_decryption(self, epoch: int) -> EpochKey:
+        """Old epochs too: a client that joins late replays all rounds."""
+        if epoch not in self._keys:
+            record = await self._record(epoch)
+            release = await self._session.release(epoch)
+            self._keys[epoch] = await asyncio.to_thread(self._open, record, release)
+        return self._keys[epoch]
+
+    async def for_encryption(self, epoch: int) -> EpochKey:
+        """Never an epoch older than one used before: its key may be in wrong hands by now."""
+        self._newest.check(epoch)
+        key = await self.for_decryption(epoch)
+        await asyncio.to_thread(self._newest.advance, epoch)
+        return key
+
+    async def _record(self, epoch: int) -> EpochRecord:
+        if epoch not in self._records:
+            await self._read_records()
+        if epoch not in self._records:
+            raise UntrustedError(
+                f"there is no record of key epoch {epoch} beside the run",
+                "do not take part: the aggregator uses a key that it has not shown",
+            )
+        return self._records[epoch]
+
+    async def _read_records(self) -> None:
+        for text in await self._session.key_epochs():
+            record = verified_record(text, self._document.key, self._session.identity)
+            self._records[record.epoch] = record
+
+    def _open(self, record: EpochRecord, release: str) -> EpochKey:
+        secret_key = opened_key(
+            release,
+            record,
+            self._session.identity,
+            insecure_for_tests=self._document.insecure_for_tests,
+        )
+        return EpochKey(record.epoch, secret_key, self._randomness)
+
+
+class _StoredEpoch(Message):
+    epoch: Epoch
+
+
+class NewestEpoch:
+    """The newest epoch of the client's key that it has encrypted under, in any run, on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def check(self, epoch: int) -> None:
+        if epoch < self._read():
+            raise UntrustedError(
+                f"the round uses key epoch {epoch}, but this client has used {self._read()}",
+                "the operator must put the newest epoch beside the run: an older key may be in "
+                "the hands of a revoked client",
+            )
+
+    def advance(self, epoch: int) -> None:
+        if epoch > self._read():
+            write_durably(self._path, _StoredEpoch(epoch=epoch).model_dump_json().encode())
+
+    def _read(self) -> int:
+        if not self._path.exists():
+            return 0
+        try:
+            return _StoredEpoch.model_validate_json(self._path.read_bytes()).epoch
+        except ValidationError:
+            raise StateError(f"{self._path} is damaged", "restore it from a backup") from None

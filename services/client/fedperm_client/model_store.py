@@ -1,0 +1,95 @@
+"""The model between two rounds: parameters and the round they belong to, in one file.
+
+The file is replaced as a whole. So after a crash the client has the parameters before a round or
+after it, knows which, and an average is applied exactly once.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+
+from fedperm.durable_file import write_durably
+from fedperm.run_document import TensorSpec
+from fedperm.wire.digest import sha256_of
+from fedperm.wire.model import Parameters, encode_model
+from fedperm_client.errors import StateError
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """`settled` is the last round dealt with, 0 before the first; `epoch` the key epoch that it
+    used; `document` the hash of the run's."""
+
+    parameters: Parameters
+    settled: int
+    epoch: int
+    document: str
+
+    @property
+    def sha256(self) -> str:
+        """Of the parameters as a model's body: what clients compare."""
+        return sha256_of(encode_model(self.parameters))
+
+
+class ModelStore:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Durable before it returns."""
+        facts = {
+            "settled": str(checkpoint.settled),
+            "epoch": str(checkpoint.epoch),
+            "document": checkpoint.document,
+        }
+        write_durably(
+            self._path, safetensors.numpy.save({"parameters": checkpoint.parameters}, facts)
+        )
+
+    def load(self, document: str, parameters: int) -> Checkpoint | None:
+        """None before the first save; a checkpoint of another document is refused."""
+        if not self._path.exists():
+            return None
+        checkpoint = self._read()
+        if checkpoint.document != document:
+            raise StateError(
+                f"{self._path} belongs to another document of this run",
+                "the run was made anew under its old name: take part with a new state directory",
+            )
+        if checkpoint.parameters.shape != (parameters,):
+            raise self._damaged()
+        return checkpoint
+
+    def _read(self) -> Checkpoint:
+        try:
+            with safe_open(self._path, "np") as file:
+                facts, values = file.metadata(), file.get_tensor("parameters")
+            return Checkpoint(
+                values.astype(np.float64, casting="safe"),
+                int(facts["settled"]),
+                int(facts["epoch"]),
+                facts["document"],
+            )
+        except (SafetensorError, KeyError, TypeError, ValueError) as error:
+            raise self._damaged() from error
+
+    def _damaged(self) -> StateError:
+        return StateError(
+            f"the checkpoint {self._path} is damaged",
+            "remove it: the client starts from the initial model and replays all rounds",
+        )
+
+
+def export_model(path: Path, parameters: Parameters, tensors: tuple[TensorSpec, ...]) -> None:
+    """The tensors by name, as safetensors: any program can load them."""
+    named: dict[str, NDArray[Any]] = {}
+    start = 0
+    for tensor in tensors:
+        named[tensor.name] = parameters[start : start + tensor.size].reshape(tensor.shape)
+        start += tensor.size
+    write_durably(path, safetensors.numpy.save(named))

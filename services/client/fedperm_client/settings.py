@@ -1,0 +1,105 @@
+"""What the owner of a client decides: whom to ask, where to keep things, and its own ceilings.
+
+The run's operator writes the run's document; these settings are the client's answer to it.
+"""
+
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import SettingsConfigDict
+
+from fedperm.errors import FedPermError, SettingsError, UnauthenticatedError
+from fedperm.paillier import DEFAULT_KEY_BITS
+from fedperm.privacy.registry import accountant_named
+from fedperm.settings import Settings, read_secret
+from fedperm.wire.enrolment_token import EnrolmentToken, parse_token
+from fedperm.wire.message import Name
+from fedperm_client.ceilings import Ceilings
+
+Positive = Annotated[float, Field(gt=0)]
+
+
+class ClientSettings(Settings):
+    """FEDPERM_CLIENT_RUN and so on."""
+
+    model_config = SettingsConfigDict(env_prefix="FEDPERM_CLIENT_")
+
+    keyserver_url: str
+    aggregator_url: str
+    ca_file: Path | None = None
+    run: Name
+    key: Name
+    enrolment_token: SecretStr | None = None
+    enrolment_token_file: Path | None = None
+    state_directory: Path
+    data_directory: Path = Path("data")
+    task: str | None = None
+    shard: Annotated[int, Field(ge=0)] | None = None
+
+    max_epsilon: Positive | None = None
+    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-5
+    accountant: str = "default"
+    max_record_epsilon: Positive | None = None
+    min_key_bits: int = DEFAULT_KEY_BITS
+    min_contributors: Annotated[int, Field(ge=1)] = 2
+    min_window: Annotated[int, Field(ge=1)] = 2
+    accept_no_privacy: bool = False
+    allow_local_metrics: bool = False
+    insecure_for_tests: bool = False
+
+    torch_threads: Annotated[int, Field(ge=1)] = 1
+    patience_seconds: Annotated[float, Field(ge=0)] = 600.0
+    log_level: str = "INFO"
+
+    @field_validator("accountant")
+    @classmethod
+    def _counts(cls, name: str) -> str:
+        try:
+            accountant = accountant_named(name)
+        except FedPermError as error:
+            raise ValueError(str(error)) from None
+        if accountant.experimental or accountant.reproduction_only:
+            raise ValueError(f"{name} gives no proved bound; choose another, such as default")
+        return name
+
+    @model_validator(mode="after")
+    def _says_what_it_gives(self) -> Self:
+        if (self.max_epsilon is None) != self.accept_no_privacy:
+            raise ValueError(
+                "set MAX_EPSILON, the privacy that this client is willing to spend, or "
+                "ACCEPT_NO_PRIVACY=true, and not both"
+            )
+        if self.enrolment_token is not None and self.enrolment_token_file is not None:
+            raise ValueError("set ENROLMENT_TOKEN or ENROLMENT_TOKEN_FILE, not both")
+        return self
+
+    @property
+    def ceilings(self) -> Ceilings:
+        return Ceilings(
+            max_epsilon=self.max_epsilon,
+            delta=self.delta,
+            accountant=self.accountant,
+            max_record_epsilon=self.max_record_epsilon,
+            min_key_bits=self.min_key_bits,
+            min_contributors=self.min_contributors,
+            min_window=self.min_window,
+            insecure_for_tests=self.insecure_for_tests,
+        )
+
+    def token(self) -> EnrolmentToken:
+        """Read only when the client is not enrolled yet: the file may be gone later."""
+        try:
+            return parse_token(self._token_text())
+        except UnauthenticatedError as error:
+            raise SettingsError(error.message, error.hint) from None
+
+    def _token_text(self) -> str:
+        if self.enrolment_token is not None:
+            return self.enrolment_token.get_secret_value()
+        if self.enrolment_token_file is not None:
+            return read_secret(self.enrolment_token_file)
+        raise SettingsError(
+            "this client is not enrolled and has no enrolment token",
+            "ask the key operator for one and set FEDPERM_CLIENT_ENROLMENT_TOKEN_FILE",
+        )

@@ -1,0 +1,68 @@
+"""Takes a settled round into the model: read, check, decrypt, apply, keep."""
+
+import asyncio
+import logging
+from dataclasses import dataclass, replace
+
+from fedperm.wire.aggregator import Phase, RoundOutcome, RoundState
+from fedperm.wire.model import Parameters
+from fedperm_client.joined_run import JoinedRun
+from fedperm_client.measurements import Measurements
+from fedperm_client.model_store import Checkpoint
+from fedperm_client.outbox import PreparedUpload
+from fedperm_client.settlement import (
+    averaged,
+    check_explanation,
+    check_members,
+    check_outcome,
+    is_unaccounted,
+)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SettledRound:
+    outcome: RoundOutcome
+    checkpoint: Checkpoint
+
+
+class Settler:
+    def __init__(self, run: JoinedRun) -> None:
+        self._run = run
+
+    async def settle(self, before: Checkpoint, measured: Measurements) -> SettledRound:
+        """The next round's outcome, applied once: the checkpoint is the last thing written."""
+        number = before.settled + 1
+        outcome = await self._run.session.outcome(number)
+        own = await asyncio.to_thread(self._run.outbox.find, number)
+        check_outcome(outcome, before, own)
+        movement = await self._movement(outcome, own, measured)
+        parameters = before.parameters if movement is None else before.parameters + movement
+        after = replace(before, parameters=parameters, settled=number, epoch=outcome.epoch)
+        await asyncio.to_thread(self._run.store.save, after)
+        await asyncio.to_thread(self._run.outbox.clear, number)
+        return SettledRound(outcome, after)
+
+    async def _movement(
+        self, outcome: RoundOutcome, own: PreparedUpload | None, measured: Measurements
+    ) -> Parameters | None:
+        """None if the round was aborted."""
+        if outcome.state is RoundState.ABORTED:
+            return None
+        run = self._run
+        check_members(outcome, run.document, run.client, own)
+        if is_unaccounted(outcome, run.client, own):
+            await self._ask_why(outcome.round)
+        body = await run.session.aggregate(outcome.round)
+        key = await run.keyring.for_decryption(outcome.epoch)
+        measured.bytes_down = len(body)
+        with run.activity.during(Phase.DECRYPTING, outcome.round), measured.timing("decrypt"):
+            return await asyncio.to_thread(
+                averaged, body, outcome, run.document, key, run.min_contributors
+            )
+
+    async def _ask_why(self, number: int) -> None:
+        report = await self._run.session.update_report(number)
+        check_explanation(report, number)
+        log.warning("round %d: this client's update was refused: %s", number, report.reason)

@@ -1,0 +1,79 @@
+"""Where a client keeps itself between two starts."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from fedperm.errors import SettingsError
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """What belongs to one run."""
+
+    path: Path
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.path / "checkpoint.safetensors"
+
+    @property
+    def model(self) -> Path:
+        """The final model, for others to read."""
+        return self.path / "model.safetensors"
+
+    @property
+    def history(self) -> Path:
+        return self.path / "rounds.jsonl"
+
+    @property
+    def outbox(self) -> Path:
+        return self.path / "outbox"
+
+
+@dataclass(frozen=True)
+class StateDirectory:
+    """What belongs to the client; it holds private keys and is closed to others."""
+
+    path: Path
+
+    @property
+    def keys(self) -> Path:
+        return self.path / "keys.json"
+
+    @property
+    def enrolled(self) -> Path:
+        return self.path / "enrolled.json"
+
+    @property
+    def ledger(self) -> Path:
+        return self.path / "privacy-ledger.jsonl"
+
+    @property
+    def newest_epoch(self) -> Path:
+        return self.path / "newest-epoch.json"
+
+    @property
+    def summary(self) -> Path:
+        return self.path / "summary.json"
+
+    def run(self, name: str) -> RunDirectory:
+        directory = RunDirectory(self.path / "runs" / name)
+        directory.outbox.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return directory
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """By one process: two would prepare two uploads for one round."""
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (self.path / ".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise SettingsError(
+                    f"another client is using {self.path}",
+                    "give every client a state directory of its own",
+                ) from None
+            yield
