@@ -6,6 +6,7 @@ from fedperm.api.connection import Connection, Request
 from fedperm.errors import UnreachableError
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import (
+    MANIFEST,
     ClientReport,
     Event,
     Heartbeat,
@@ -25,9 +26,6 @@ from fedperm.wire.aggregator import (
 )
 from fedperm.wire.body import MEDIA_TYPE as SAFETENSORS
 from fedperm.wire.digest import CONTENT_DIGEST, content_digest, sha256_of
-
-MANIFEST = "Fedperm-Manifest"
-"""The header that carries an upload's signed Manifest."""
 
 _UPLOAD_SECONDS = 3600.0
 _MARGIN_SECONDS = 30.0

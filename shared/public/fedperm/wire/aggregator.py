@@ -8,6 +8,9 @@ from pydantic import Field
 from fedperm.wire.message import Lax, Many, Message, Name, Sha256
 from fedperm.wire.statements import Epoch, RoundNumber
 
+MANIFEST = "Fedperm-Manifest"
+"""The header that carries an upload's signed Manifest."""
+
 Seconds = Annotated[float, Field(ge=0)]
 
 

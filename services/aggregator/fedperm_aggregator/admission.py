@@ -1,0 +1,104 @@
+"""Whether an upload may be stored: a pure judgement of what is known about its place."""
+
+from dataclasses import dataclass
+
+from fedperm.errors import (
+    BodyError,
+    BodyTooLargeError,
+    ConflictError,
+    ForbiddenError,
+    GoneError,
+    UnknownResourceError,
+    UntrustedError,
+)
+from fedperm.wire.aggregator import RoundState, UpdateState
+from fedperm.wire.statements import Manifest
+
+
+@dataclass(frozen=True)
+class StoredUpdate:
+    sha256: str
+    state: UpdateState
+    received_at: float
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One client's place in one round. `state` is None if the round was not opened,
+    `signing_key` is the one that the client joined with."""
+
+    state: RoundState | None
+    epoch: int
+    is_selected: bool
+    signing_key: str | None
+    stored: StoredUpdate | None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What an upload says about itself, and who vouches for it."""
+
+    epoch: int
+    sha256: str
+    signing_key: str
+
+
+def judge(slot: Slot, claim: Claim) -> StoredUpdate | None:
+    """The update, if these bytes were stored before; None if they may be; else a refusal.
+
+    The same bytes are welcome even when the round is over: the client's answer was lost."""
+    if slot.state is None:
+        raise UnknownResourceError("the round was not opened yet", "ask for the next task")
+    _check_sender(slot, claim)
+    if claim.epoch != slot.epoch:
+        raise ConflictError(
+            f"the update is for key epoch {claim.epoch}, the round uses {slot.epoch}",
+            "prepare the update under the key of the round's epoch",
+        )
+    if slot.stored is not None:
+        _check_same(slot.stored, claim)
+    elif slot.state is not RoundState.OPEN:
+        raise GoneError(f"the round is {slot.state}", "wait for the next task")
+    return slot.stored
+
+
+def _check_sender(slot: Slot, claim: Claim) -> None:
+    if not slot.is_selected:
+        raise ForbiddenError(
+            "the client was not selected for this round", "upload only when a task says so"
+        )
+    if slot.signing_key != claim.signing_key:
+        raise ForbiddenError(
+            "the client joined with another signing key", "use the identity that joined the run"
+        )
+
+
+def _check_same(stored: StoredUpdate, claim: Claim) -> None:
+    if stored.sha256 != claim.sha256:
+        raise ConflictError(
+            "another update of this client was stored for the round",
+            "send the bytes that were prepared first: a second draw of noise costs privacy",
+        )
+
+
+def check_manifest(manifest: Manifest, expected: Manifest) -> None:
+    """Every member but the epoch, which the round decides about."""
+    differing = [
+        name
+        for name in sorted(Manifest.model_fields)
+        if name != "epoch" and getattr(manifest, name) != getattr(expected, name)
+    ]
+    if differing:
+        raise UntrustedError(
+            f"the manifest is for another upload: {', '.join(differing)}",
+            "sign a manifest of exactly this upload",
+        )
+
+
+def check_size(stated: int, expected: int) -> None:
+    """The run's parameters fix the length of a body to the octet."""
+    hint = "send exactly the tensors that the protocol names"
+    if stated > expected:
+        raise BodyTooLargeError(f"{stated:,} octets are announced, {expected:,} are right", hint)
+    if stated < expected:
+        raise BodyError(f"{stated:,} octets are announced, {expected:,} are right", hint)

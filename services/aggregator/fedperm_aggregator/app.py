@@ -1,0 +1,184 @@
+"""The only place where things are wired."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from random import Random
+
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+
+from fedperm.clock import Clock
+from fedperm.database import Database
+from fedperm.web.credentials import OperatorCredential
+from fedperm.web.service import build_service
+from fedperm_aggregator.blobs import Blobs
+from fedperm_aggregator.changes import Changes
+from fedperm_aggregator.conductor import Conductor
+from fedperm_aggregator.contributions import Contributions
+from fedperm_aggregator.crew import Crew, Trade
+from fedperm_aggregator.documents import Documents
+from fedperm_aggregator.event_stream import EventStream
+from fedperm_aggregator.folding import Folding
+from fedperm_aggregator.foreman import Foreman
+from fedperm_aggregator.gate import Gate
+from fedperm_aggregator.housekeeping import Housekeeping
+from fedperm_aggregator.journal import Journal
+from fedperm_aggregator.linger import Linger
+from fedperm_aggregator.metrics import AggregatorMetrics
+from fedperm_aggregator.participants import Participants
+from fedperm_aggregator.polls import Polls
+from fedperm_aggregator.pool import WorkerPool
+from fedperm_aggregator.presence import Presence
+from fedperm_aggregator.reception import Reception
+from fedperm_aggregator.rounds import Rounds
+from fedperm_aggregator.routes import events, participants, rounds, runs, updates
+from fedperm_aggregator.runs import Runs
+from fedperm_aggregator.services import Services
+from fedperm_aggregator.settings import AggregatorSettings
+from fedperm_aggregator.stores import Stores, open_stores
+from fedperm_aggregator.tables import JobKind
+from fedperm_aggregator.validation import Validation
+
+THREADS = 32
+"""For files and the database, beside those of the framework."""
+
+BULK = re.compile(r"/v1/runs/[^/]+/(initial-model|rounds/[^/]+/updates/[^/]+)")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a test replaces: time, chance, workers, storage."""
+
+    settings: AggregatorSettings
+    operator: OperatorCredential
+    database: Database
+    pool: WorkerPool
+    clock: Clock
+    randomness: Random
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What almost everybody needs."""
+
+    stores: Stores
+    documents: Documents
+    blobs: Blobs
+    presence: Presence
+    changes: Changes
+    reception: Reception
+
+
+def build_app(parts: Parts) -> FastAPI:
+    """The background loop runs in the lifespan only."""
+    registry = CollectorRegistry()
+    common = _common(parts)
+    services = _services(parts, common, registry)
+
+    def ready() -> None:
+        common.stores.runs.ping()
+        services.foreman.check()
+
+    app = build_service(
+        title="FedPerm aggregator",
+        service="aggregator",
+        ready=ready,
+        registry=registry,
+        bulk=BULK,
+        lifespan=lambda _app: _running(services.foreman, parts.settings.tick_seconds),
+    )
+    app.add_middleware(Linger, idle_seconds=parts.settings.body_idle_seconds)
+    app.state.services = services
+    for routes in (runs, participants, updates, rounds, events):
+        app.include_router(routes.router)
+    return app
+
+
+@asynccontextmanager
+async def _running(foreman: Foreman, tick_seconds: float) -> AsyncIterator[None]:
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(THREADS, "aggregator"))
+    await asyncio.to_thread(foreman.start)
+    background = asyncio.create_task(foreman.run(tick_seconds))
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(foreman.stop)
+        await background
+
+
+def _common(parts: Parts) -> _Common:
+    settings = parts.settings
+    stores, blobs = open_stores(parts.database), Blobs(settings.state_directory)
+    return _Common(
+        stores,
+        Documents(stores),
+        blobs,
+        Presence(settings.online_seconds),
+        Changes(),
+        Reception(blobs, settings.body_idle_seconds),
+    )
+
+
+def _services(parts: Parts, common: _Common, registry: CollectorRegistry) -> Services:
+    c, clock = common, parts.clock
+    who = Participants(c.stores, c.documents, c.presence, clock)
+    return Services(
+        gate=Gate(parts.operator, c.documents, clock),
+        runs=_runs(parts, c),
+        participants=who,
+        polls=_polls(parts, c, who),
+        contributions=Contributions(c.stores, c.documents, c.blobs, c.reception, c.presence, clock),
+        rounds=Rounds(c.stores, c.documents, c.blobs, who, c.presence, clock),
+        events=EventStream(c.stores, c.changes),
+        foreman=_foreman(parts, c, registry),
+        changes=c.changes,
+    )
+
+
+def _runs(parts: Parts, common: _Common) -> Runs:
+    return Runs(
+        common.stores,
+        common.documents,
+        common.blobs,
+        common.reception,
+        parts.clock,
+        insecure_for_tests=parts.settings.insecure_for_tests,
+    )
+
+
+def _polls(parts: Parts, common: _Common, who: Participants) -> Polls:
+    return Polls(
+        common.stores,
+        who,
+        common.presence,
+        common.changes,
+        parts.clock,
+        longest_wait_seconds=parts.settings.longest_wait_seconds,
+        most_waiting=parts.settings.most_waiting,
+    )
+
+
+def _foreman(parts: Parts, common: _Common, registry: CollectorRegistry) -> Foreman:
+    c, clock, randomness = common, parts.clock, parts.randomness
+    metrics = AggregatorMetrics(registry, lambda: c.presence.online(clock.now()))
+    return Foreman(
+        Conductor(c.stores, c.documents, c.presence, clock, randomness),
+        _crew(parts, common),
+        Housekeeping(c.stores, c.blobs),
+        Journal(c.stores.events, metrics),
+        c.changes,
+    )
+
+
+def _crew(parts: Parts, common: _Common) -> Crew:
+    c, pool, clock, randomness = common, parts.pool, parts.clock, parts.randomness
+    trades: dict[JobKind, Trade] = {
+        JobKind.CHECK: Validation(c.stores, c.documents, c.blobs, pool, clock),
+        JobKind.FOLD: Folding(c.stores, c.documents, c.blobs, pool, clock, randomness),
+    }
+    return Crew(c.stores.jobs, trades, pool, clock, randomness, parts.settings.lease_seconds)

@@ -1,0 +1,50 @@
+"""Moves every run on: opens, seals, extends, aborts, completes."""
+
+from random import Random
+
+from fedperm.clock import Clock
+from fedperm_aggregator.documents import Documents
+from fedperm_aggregator.lifecycle import Decision, RunView, Wait, decide
+from fedperm_aggregator.presence import Presence
+from fedperm_aggregator.selection import select
+from fedperm_aggregator.stores import Stores
+
+_MOST_STEPS = 4
+"""Of one run at a time: an abort, say, and the next opening."""
+
+
+class Conductor:
+    def __init__(
+        self,
+        stores: Stores,
+        documents: Documents,
+        presence: Presence,
+        clock: Clock,
+        randomness: Random,
+    ) -> None:
+        self._stores = stores
+        self._documents = documents
+        self._presence = presence
+        self._clock = clock
+        self._randomness = randomness
+
+    def move_all(self) -> None:
+        for run in self._stores.runs.unfinished():
+            self._move(run)
+
+    def _move(self, run: str) -> None:
+        for _ in range(_MOST_STEPS):
+            if isinstance(self._step(run), Wait):
+                return
+
+    def _step(self, run: str) -> Decision:
+        now = self._clock.now()
+        rules = self._documents.of(run).content.rounds
+
+        def is_online(client: str) -> bool:
+            return self._presence.is_online(run, client, now)
+
+        def choose(view: RunView) -> Decision:
+            return decide(view, rules, now, lambda who, n: select(who, n, self._randomness))
+
+        return self._stores.rounds.advance(run, is_online, choose, now)

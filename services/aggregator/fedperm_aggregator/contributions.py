@@ -1,0 +1,146 @@
+"""Uploads: received, made durable, then acknowledged. In this order, whatever happens.
+
+temporary file -> fsync -> rename -> fsync of the folder -> row and job in one transaction -> answer
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from threading import Lock
+
+from fedperm.clock import Clock
+from fedperm.errors import BusyError, ServiceError
+from fedperm.wire.aggregator import UpdateReceipt, UpdateState
+from fedperm.wire.public_keys import signing_key
+from fedperm.wire.signed import verify
+from fedperm.wire.statements import Manifest
+from fedperm.wire.update import update_body
+from fedperm_aggregator.admission import Claim, StoredUpdate, check_manifest, check_size, judge
+from fedperm_aggregator.blobs import Blobs
+from fedperm_aggregator.documents import Documents
+from fedperm_aggregator.gate import Participant
+from fedperm_aggregator.incoming import Body
+from fedperm_aggregator.presence import Presence
+from fedperm_aggregator.reception import Received, Reception
+from fedperm_aggregator.stores import Stores
+from fedperm_aggregator.stores.updates import NewUpdate
+
+MOST_AT_ONCE = 2
+"""Uploads of one client: the second may be the retry of one whose connection died."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A request's head: which place it is for, and what it says of its body."""
+
+    run: str
+    round: int
+    sender: Participant
+    size: int
+    sha256: str
+    manifest: str
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """An upload whose head was found right."""
+
+    new: NewUpdate
+    claim: Claim
+
+
+class Contributions:
+    def __init__(
+        self,
+        stores: Stores,
+        documents: Documents,
+        blobs: Blobs,
+        reception: Reception,
+        presence: Presence,
+        clock: Clock,
+    ) -> None:
+        self._updates = stores.updates
+        self._documents = documents
+        self._blobs = blobs
+        self._reception = reception
+        self._presence = presence
+        self._clock = clock
+        self._sending: Counter[tuple[str, str]] = Counter()
+        self._storing = Lock()
+
+    async def take(self, upload: Upload, body: Body) -> tuple[UpdateReceipt, bool]:
+        """The receipt, and whether the update is new."""
+        contribution = await asyncio.to_thread(self._examine, upload)
+        with self._place(upload):
+            async with self._reception.receive(body, upload.size) as received:
+                received.check(upload.sha256, "the one in Content-Digest")
+                stored, is_new = await asyncio.to_thread(self._store, contribution, received)
+        receipt = UpdateReceipt(
+            sha256=stored.sha256, state=stored.state, received_at=stored.received_at
+        )
+        return receipt, is_new
+
+    def _examine(self, upload: Upload) -> Contribution:
+        """Everything that can be said before the body is read."""
+        run, sender = upload.run, upload.sender
+        self._presence.heard(run, sender.client, self._clock.now())
+        manifest = verify(upload.manifest, Manifest, signing_key(sender.signing_key))
+        check_manifest(manifest, self._expected_manifest(upload))
+        claim = Claim(manifest.epoch, upload.sha256, sender.signing_key)
+        slot = self._updates.slot(run, upload.round, sender.client)
+        judge(slot, claim)
+        terms = self._documents.terms(run, slot.epoch)
+        check_size(upload.size, update_body(terms.plan, terms.public_key).size)
+        new = NewUpdate(run, upload.round, sender.client, upload.size, upload.manifest)
+        return Contribution(new, claim)
+
+    def _expected_manifest(self, upload: Upload) -> Manifest:
+        """But for the epoch, on which the round decides."""
+        return Manifest(
+            run=upload.run,
+            document=self._documents.of(upload.run).sha256,
+            round=upload.round,
+            epoch=1,
+            client=upload.sender.client,
+            sha256=upload.sha256,
+            size=upload.size,
+        )
+
+    @contextmanager
+    def _place(self, upload: Upload) -> Iterator[None]:
+        key = (upload.run, upload.sender.client)
+        if self._sending[key] >= MOST_AT_ONCE:
+            raise BusyError("an upload of this client is under way", "wait until it is done")
+        self._sending[key] += 1
+        try:
+            yield
+        finally:
+            self._sending[key] -= 1
+            if not self._sending[key]:
+                del self._sending[key]
+
+    def _store(self, contribution: Contribution, received: Received) -> tuple[StoredUpdate, bool]:
+        """One at a time: a file is removed again only if no row refers to it."""
+        new, claim = contribution.new, contribution.claim
+        path = self._blobs.upload(new.run, new.round, new.client, claim.sha256)
+        with self._storing:
+            self._blobs.keep(received.path, path)
+            try:
+                return self._updates.store(new, claim, self._clock.now())
+            finally:
+                # a database that does not answer leaves the file to the next sweep
+                with suppress(ServiceError):
+                    if not self._is_needed(contribution):
+                        self._blobs.remove(path)
+
+    def _is_needed(self, contribution: Contribution) -> bool:
+        """Refused, or the same as one that was rejected or counted before: not needed."""
+        new = contribution.new
+        stored = self._updates.slot(new.run, new.round, new.client).stored
+        return (
+            stored is not None
+            and stored.sha256 == contribution.claim.sha256
+            and stored.state in {UpdateState.STORED, UpdateState.VALID}
+        )

@@ -1,0 +1,124 @@
+"""Threads that carry out leased jobs; the heavy part of each runs in worker processes."""
+
+import logging
+import time
+from collections.abc import Mapping
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
+from random import Random
+from typing import Protocol
+
+from fedperm.clock import Clock
+from fedperm.errors import FedPermError
+from fedperm_aggregator.pool import WorkerPool
+from fedperm_aggregator.stores.jobs import JobStore, Lease
+from fedperm_aggregator.tables import JobKind
+
+log = logging.getLogger(__name__)
+
+MOST_ATTEMPTS = 5
+PAUSE_SECONDS = 0.5
+"""Between attempts, times the number of attempts made."""
+
+
+class Trade(Protocol):
+    """One kind of job."""
+
+    def perform(self, lease: Lease) -> None:
+        """Does the work and writes its result, if the lease is still owned then."""
+
+    def give_up(self, lease: Lease, reason: str) -> None:
+        """After the last attempt."""
+
+
+class Crew:
+    def __init__(
+        self,
+        jobs: JobStore,
+        trades: Mapping[JobKind, Trade],
+        pool: WorkerPool,
+        clock: Clock,
+        randomness: Random,
+        lease_seconds: float,
+    ) -> None:
+        self._jobs = jobs
+        self._trades = trades
+        self._pool = pool
+        self._clock = clock
+        self._randomness = randomness
+        self._lease_seconds = lease_seconds
+        self._hands = 2 * pool.workers.count
+        self._threads = ThreadPoolExecutor(self._hands, "crew")
+        self._at_work: dict[Lease, Future[None]] = {}
+        self._is_stopping = False
+
+    def take_over(self) -> None:
+        """Whoever held leases before is gone."""
+        self._jobs.free_all()
+
+    def keep_leases(self) -> None:
+        """Before anything is claimed: this process must not take its own jobs for abandoned."""
+        self._reap()
+        if self._at_work:
+            self._jobs.renew(self._at_work, self._clock.now() + self._lease_seconds)
+
+    def start_jobs(self) -> None:
+        """As many as there are hands for."""
+        free = self._hands - len(self._at_work)
+        if free <= 0 or self._is_stopping:
+            return
+        now = self._clock.now()
+        for lease in self._jobs.claim(now, self._lease_seconds, free, self._randomness):
+            self._at_work[lease] = self._threads.submit(self._carry_out, lease)
+
+    def rest(self, seconds: float) -> None:
+        """So long, or until one of the jobs is done: what follows from it is due then."""
+        at_work = list(self._at_work.values())
+        if at_work:
+            wait(at_work, seconds, FIRST_COMPLETED)
+        else:
+            time.sleep(seconds)
+
+    def finish(self) -> None:
+        """Waits for what was started."""
+        wait(list(self._at_work.values()))
+
+    def stop(self) -> None:
+        """Gives back what is unfinished."""
+        self._is_stopping = True
+        self._pool.close()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _reap(self) -> None:
+        for lease, future in list(self._at_work.items()):
+            if future.done():
+                del self._at_work[lease]
+                if error := future.exception():
+                    # not even the failure could be written down; the lease will run out
+                    log.error("a job was lost: %s", type(error).__name__, exc_info=error)
+
+    def _carry_out(self, lease: Lease) -> None:
+        workers = self._pool.workers
+        try:
+            self._trades[lease.kind].perform(lease)
+        except Exception as error:
+            if isinstance(error, BrokenExecutor) and not self._is_stopping:
+                self._pool.replace(workers)
+            self._fail(lease, error)
+
+    def _fail(self, lease: Lease, error: Exception) -> None:
+        if self._is_stopping:
+            self._jobs.give_back(lease)
+            return
+        reason = error.message if isinstance(error, FedPermError) else type(error).__name__
+        log.warning("attempt %d failed: %s", lease.attempt, reason, exc_info=error)
+        if lease.attempt >= MOST_ATTEMPTS:
+            self._trades[lease.kind].give_up(lease, f"{reason} ({MOST_ATTEMPTS} attempts)")
+        else:
+            pause = min(PAUSE_SECONDS * lease.attempt, self._lease_seconds)
+            self._jobs.try_again(lease, reason, self._clock.now(), pause)

@@ -1,0 +1,37 @@
+"""A run's events as they happen, for one reader."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from fedperm.wire.aggregator import Event
+from fedperm_aggregator.changes import Changes
+from fedperm_aggregator.stores import Stores
+
+KEEP_ALIVE_SECONDS = 15.0
+LOOK_SECONDS = 1.0
+"""A reader looks by itself this often, should it ever not be woken."""
+
+
+class EventStream:
+    def __init__(self, stores: Stores, changes: Changes) -> None:
+        self._events = stores.events
+        self._changes = changes
+
+    async def follow(self, run: str, after: int) -> AsyncIterator[Event | None]:
+        """From the one after `after` on; None now and then, to show that the connection lives.
+        Ends when the aggregator does."""
+        loop = asyncio.get_running_loop()
+        yield None
+        alive_at = loop.time()
+        with self._changes.watch(run) as watch:
+            while True:
+                is_last = self._changes.is_closing
+                for event in await asyncio.to_thread(self._events.of_run, run, after):
+                    yield event
+                    after, alive_at = event.id, loop.time()
+                if is_last:
+                    return
+                if loop.time() - alive_at >= KEEP_ALIVE_SECONDS:
+                    yield None
+                    alive_at = loop.time()
+                await watch.wait(LOOK_SECONDS)

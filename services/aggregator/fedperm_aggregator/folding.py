@@ -1,0 +1,90 @@
+"""The job that folds a sealed round and publishes the encrypted sum."""
+
+import contextlib
+from random import Random
+
+from fedperm import aggregation
+from fedperm.aggregation import fold, rerandomise
+from fedperm.clock import Clock
+from fedperm.errors import ServiceError
+from fedperm.wire.aggregate import encode_aggregate
+from fedperm.wire.digest import sha256_of
+from fedperm_aggregator.blobs import Blobs
+from fedperm_aggregator.checking import read_member
+from fedperm_aggregator.documents import Documents
+from fedperm_aggregator.pool import WorkerPool
+from fedperm_aggregator.stores import Stores
+from fedperm_aggregator.stores.events import Progress
+from fedperm_aggregator.stores.jobs import Lease
+from fedperm_aggregator.stores.rounds import Aggregate, SealedRound
+
+PROGRESS_SECONDS = 1.0
+"""Progress is told this often at most."""
+
+
+class Folding:
+    def __init__(
+        self,
+        stores: Stores,
+        documents: Documents,
+        blobs: Blobs,
+        pool: WorkerPool,
+        clock: Clock,
+        randomness: Random,
+    ) -> None:
+        self._stores = stores
+        self._documents = documents
+        self._blobs = blobs
+        self._pool = pool
+        self._clock = clock
+        self._randomness = randomness
+
+    def perform(self, lease: Lease) -> None:
+        sealed = self._stores.rounds.sealed(lease.run, lease.round)
+        aggregate = self._fold(lease, sealed)
+        published = self._stores.rounds.publish(lease, aggregate, self._clock.now())
+        if published != aggregate.sha256:
+            # the lease was lost on the way: what another worker published stands
+            path = self._blobs.aggregate(lease.run, lease.round, aggregate.sha256)
+            self._blobs.remove(path)
+
+    def give_up(self, lease: Lease, reason: str) -> None:
+        self._stores.rounds.give_up(lease, f"could not be folded: {reason}", self._clock.now())
+
+    def _fold(self, lease: Lease, sealed: SealedRound) -> Aggregate:
+        """Written durably, but known to nobody yet."""
+        terms = self._documents.terms(lease.run, sealed.epoch)
+        plan, key, workers = terms.plan, terms.public_key, self._pool.workers
+        updates = [
+            read_member(
+                self._blobs.upload(lease.run, lease.round, member.client, member.sha256),
+                member.sha256,
+                terms,
+            )
+            for member in sealed.members
+        ]
+        total, folding = fold(updates, plan, key, workers, self._teller(lease, "fold"))
+        fresh, blinding = rerandomise(
+            total, key, self._randomness, workers, self._teller(lease, "rerandomise")
+        )
+        body = encode_aggregate(fresh, plan, key)
+        sha256 = sha256_of(body)
+        self._blobs.write_aggregate(lease.run, lease.round, sha256, body)
+        return Aggregate(
+            sha256, len(body), fresh.contributors, folding.cpu_seconds, blinding.cpu_seconds
+        )
+
+    def _teller(self, lease: Lease, phase: str) -> aggregation.Progress:
+        """Tells how far a phase is, now and then; a busy database does not stop the fold."""
+        told_at = self._clock.now()
+
+        def tell(done: int, total: int) -> None:
+            nonlocal told_at
+            now = self._clock.now()
+            if abs(now - told_at) >= PROGRESS_SECONDS:
+                told_at = now
+                mark = Progress(lease.run, lease.round, phase, done, total)
+                with contextlib.suppress(ServiceError):
+                    self._stores.events.progress(mark, now)
+
+        return tell

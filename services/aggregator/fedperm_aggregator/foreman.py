@@ -1,0 +1,76 @@
+"""The background loop: everything that happens without being asked for."""
+
+import asyncio
+import logging
+
+from fedperm.errors import BusyError
+from fedperm_aggregator.changes import Changes
+from fedperm_aggregator.conductor import Conductor
+from fedperm_aggregator.crew import Crew
+from fedperm_aggregator.housekeeping import Housekeeping
+from fedperm_aggregator.journal import Journal
+
+log = logging.getLogger(__name__)
+
+
+class Foreman:
+    """Tests call `tick` and `drain` by hand; the service runs the loop."""
+
+    def __init__(
+        self,
+        conductor: Conductor,
+        crew: Crew,
+        housekeeping: Housekeeping,
+        journal: Journal,
+        changes: Changes,
+    ) -> None:
+        self._conductor = conductor
+        self._crew = crew
+        self._housekeeping = housekeeping
+        self._journal = journal
+        self._changes = changes
+        self._trouble = ""
+        self._is_stopping = False
+
+    async def tick(self) -> None:
+        """Everything that is due now. Jobs are started, not waited for."""
+        await asyncio.to_thread(self._work)
+        for run in await asyncio.to_thread(self._journal.read):
+            self._changes.announce(run)
+
+    async def drain(self) -> None:
+        """Until the jobs that were started are done."""
+        await asyncio.to_thread(self._crew.finish)
+
+    async def run(self, tick_seconds: float) -> None:
+        """Until it is stopped. A tick that fails is logged and tried again: what it could not do
+        is still in the database."""
+        while not self._is_stopping:
+            try:
+                await self.tick()
+                self._trouble = ""
+            except Exception as error:
+                self._trouble = type(error).__name__
+                log.exception("a tick failed")
+            await asyncio.to_thread(self._crew.rest, tick_seconds)
+
+    def start(self) -> None:
+        """Takes up what a former process left. Nobody else may work on this state."""
+        self._housekeeping.sweep()
+        self._crew.take_over()
+
+    def stop(self) -> None:
+        """Jobs that are not done are given back."""
+        self._is_stopping = True
+        self._crew.stop()
+
+    def check(self) -> None:
+        """Raises if the loop is in trouble."""
+        if self._trouble:
+            raise BusyError(f"the last tick failed: {self._trouble}", "the log says more")
+
+    def _work(self) -> None:
+        self._crew.keep_leases()
+        self._conductor.move_all()
+        self._crew.start_jobs()
+        self._housekeeping.scrub()

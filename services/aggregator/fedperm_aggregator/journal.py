@@ -1,0 +1,50 @@
+"""Reads the events as they are committed, and lets logs, metrics and waiting clients know.
+
+They follow from what is in the database, so no place that changes it has to think of them.
+"""
+
+import logging
+from collections.abc import Sequence
+
+from fedperm.wire.aggregator import EventKind
+from fedperm_aggregator.metrics import AggregatorMetrics
+from fedperm_aggregator.stores.events import EventStore, Happening
+
+log = logging.getLogger(__name__)
+
+_NOISY = {EventKind.FOLD_PROGRESS, EventKind.CLIENT_REPORT}
+_GRAVE = {EventKind.KEY_COMPROMISED, EventKind.RUN_FAILED, EventKind.ROUND_ABORTED}
+
+
+class Journal:
+    """Begins with what happens from now on: counters of a process start at 0."""
+
+    def __init__(self, events: EventStore, metrics: AggregatorMetrics) -> None:
+        self._events = events
+        self._metrics = metrics
+        self._read_to = events.newest()
+
+    def read(self) -> set[str]:
+        """The runs in which something happened."""
+        changed: set[str] = set()
+        while news := self._events.of_all(self._read_to):
+            self._tell(news)
+            self._read_to = news[-1].event.id
+            changed |= {happening.run for happening in news}
+        return changed
+
+    def _tell(self, news: Sequence[Happening]) -> None:
+        for happening in news:
+            self._metrics.observe(happening.event)
+            _log(happening)
+
+
+def _log(happening: Happening) -> None:
+    event = happening.event
+    level = logging.INFO
+    if event.event in _NOISY:
+        level = logging.DEBUG
+    elif event.event in _GRAVE:
+        level = logging.WARNING
+    where = {"run": happening.run, "round": event.round, "client": event.client}
+    log.log(level, event.event, extra={**where, "details": event.details})

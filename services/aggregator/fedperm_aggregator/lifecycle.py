@@ -1,0 +1,156 @@
+"""What happens to a run next: a pure decision from what is known and the time.
+
+docs/protocol.md, "States", in code. Nothing here reads a clock, a file or a database: whoever
+asks does so inside the transaction that carries the decision out.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fedperm.run_document import RoundsSpec
+from fedperm.wire.aggregator import RoundState, RunState
+
+Draw = Callable[[Sequence[str], int], tuple[str, ...]]
+"""So many of these clients, at random."""
+
+
+@dataclass(frozen=True)
+class RoundView:
+    """The newest round. Counts are of the selected clients' updates by state."""
+
+    number: int
+    state: RoundState
+    deadline_at: float
+    extensions: int
+    selected: int
+    stored: int
+    valid: int
+    rejected: int
+
+    @property
+    def all_checked(self) -> bool:
+        return self.stored == 0 and self.valid + self.rejected == self.selected
+
+
+@dataclass(frozen=True)
+class RunView:
+    """`epoch` is the newest key epoch, 0 without one; `online` are clients that may be asked."""
+
+    state: RunState
+    has_model: bool
+    epoch: int
+    online: tuple[str, ...]
+    newest: RoundView | None
+    aborted_in_a_row: int
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Nothing to do; the run's state and why it waits."""
+
+    state: RunState
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Open:
+    number: int
+    epoch: int
+    selected: tuple[str, ...]
+    deadline_at: float
+
+
+@dataclass(frozen=True)
+class Seal:
+    number: int
+
+
+@dataclass(frozen=True)
+class Extend:
+    number: int
+    deadline_at: float
+
+
+@dataclass(frozen=True)
+class Abort:
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Complete:
+    pass
+
+
+@dataclass(frozen=True)
+class Fail:
+    reason: str
+
+
+Decision = Wait | Open | Seal | Extend | Abort | Complete | Fail
+
+
+def decide(view: RunView, rules: RoundsSpec, now: float, draw: Draw) -> Decision:
+    """One step; asking again after it was carried out gives the next."""
+    newest = view.newest
+    if newest is not None and newest.state is RoundState.OPEN:
+        return _step_of_round(newest, rules, now) or _busy(view)
+    if newest is not None and newest.state is RoundState.SEALED:
+        return _busy(view)
+    return _end(view, rules) or _pause(view, rules) or _opening(view, rules, now, draw)
+
+
+def _step_of_round(view: RoundView, rules: RoundsSpec, now: float) -> Decision | None:
+    """None while an update waits to be checked, or the selected clients have time left."""
+    if view.stored or not (view.all_checked or now >= view.deadline_at):
+        return None
+    if view.valid >= rules.min_contributors:
+        return Seal(view.number)
+    if not view.all_checked and view.extensions < rules.extensions:
+        # from now on, not from the deadline: it may have passed while the aggregator was down
+        return Extend(view.number, now + rules.extension_seconds)
+    return Abort(view.number, _shortfall(view, rules))
+
+
+def _shortfall(view: RoundView, rules: RoundsSpec) -> str:
+    return (
+        f"{view.valid} of {view.selected} selected clients sent a valid update, "
+        f"{rules.min_contributors} are needed"
+    )
+
+
+def _busy(view: RunView) -> Wait:
+    """A round is under way; a stop lets it end."""
+    if view.state is RunState.STOPPED:
+        return Wait(RunState.STOPPED, "stopped by the operator; the last round is being finished")
+    return Wait(RunState.RUNNING)
+
+
+def _end(view: RunView, rules: RoundsSpec) -> Decision | None:
+    if view.aborted_in_a_row >= rules.give_up_after:
+        return Fail(f"{view.aborted_in_a_row} rounds in a row were aborted")
+    if view.newest is not None and view.newest.number >= rules.count:
+        return Complete()
+    return None
+
+
+def _pause(view: RunView, rules: RoundsSpec) -> Wait | None:
+    if view.state is RunState.STOPPED:
+        return Wait(RunState.STOPPED, "stopped by the operator")
+    if not view.has_model:
+        return Wait(RunState.WAITING, "waits for the initial model")
+    if not view.epoch:
+        return Wait(RunState.WAITING, "waits for a key epoch")
+    needed = rules.start_with if view.newest is None else rules.min_contributors
+    if len(view.online) < needed:
+        return Wait(RunState.WAITING, f"waits for clients: {len(view.online)} of {needed} online")
+    return None
+
+
+def _opening(view: RunView, rules: RoundsSpec, now: float, draw: Draw) -> Open:
+    return Open(
+        number=view.newest.number + 1 if view.newest is not None else 1,
+        epoch=view.epoch,
+        selected=draw(view.online, rules.clients_per_round),
+        deadline_at=now + rules.deadline_seconds,
+    )

@@ -1,0 +1,68 @@
+"""Participants: joining, heartbeats, exclusion."""
+
+from fedperm.clock import Clock
+from fedperm.errors import ConflictError, ForbiddenError
+from fedperm.wire.aggregator import Heartbeat, ParticipantStatus, Participation, Phase
+from fedperm_aggregator.documents import Documents
+from fedperm_aggregator.gate import Participant
+from fedperm_aggregator.presence import Presence, Seen
+from fedperm_aggregator.stores import Stores
+from fedperm_aggregator.stores.participants import Joined
+
+
+class Participants:
+    def __init__(
+        self, stores: Stores, documents: Documents, presence: Presence, clock: Clock
+    ) -> None:
+        self._store = stores.participants
+        self._documents = documents
+        self._presence = presence
+        self._clock = clock
+
+    def join(
+        self, run: str, who: Participant, participation: Participation
+    ) -> tuple[ParticipantStatus, bool]:
+        """The participant, and whether it is new."""
+        if participation.document != self._documents.of(run).sha256:
+            raise ConflictError(
+                f"run {run} has another document than the one you read", "read it again"
+            )
+        now = self._clock.now()
+        joined, is_new = self._store.join(run, who.client, who.signing_key, now)
+        self._presence.heard(run, who.client, now)
+        return self._status(run, joined), is_new
+
+    def beat(self, run: str, who: Participant, heartbeat: Heartbeat) -> ParticipantStatus:
+        joined = self.check(run, who)
+        seen = Seen(self._clock.now(), heartbeat.phase, heartbeat.round)
+        self._presence.beat(run, who.client, seen)
+        return self._status(run, joined)
+
+    def exclude(self, run: str, client: str) -> ParticipantStatus:
+        return self._status(run, self._store.exclude(run, client, self._clock.now()))
+
+    def all(self, run: str) -> tuple[ParticipantStatus, ...]:
+        return tuple(self._status(run, joined) for joined in self._store.of_run(run))
+
+    def check(self, run: str, who: Participant) -> Joined:
+        """Has joined, and is the one who joined."""
+        joined = self._store.find(run, who.client)
+        if joined.signing_key != who.signing_key:
+            raise ForbiddenError(
+                f"{who.client} joined run {run} with another signing key",
+                "use the identity that joined the run",
+            )
+        return joined
+
+    def _status(self, run: str, joined: Joined) -> ParticipantStatus:
+        now = self._clock.now()
+        seen = self._presence.last(run, joined.client) or Seen(joined.last_seen_at, Phase.IDLE, 0)
+        return ParticipantStatus(
+            client=joined.client,
+            joined_at=joined.joined_at,
+            last_seen_at=max(seen.at, joined.last_seen_at),
+            online=self._presence.is_online(run, joined.client, now),
+            phase=seen.phase,
+            round=seen.round,
+            excluded=joined.excluded,
+        )

@@ -1,0 +1,67 @@
+"""Rounds as they are told: outcomes, reports, aggregates."""
+
+from fedperm.clock import Clock
+from fedperm.errors import GoneError, InvalidRequestError
+from fedperm.wire.aggregator import (
+    ClientReport,
+    RoundOutcome,
+    RoundReport,
+    RoundState,
+    UpdateReport,
+)
+from fedperm_aggregator.blobs import Blobs, PublishedFile
+from fedperm_aggregator.documents import Documents
+from fedperm_aggregator.gate import Participant
+from fedperm_aggregator.participants import Participants
+from fedperm_aggregator.presence import Presence
+from fedperm_aggregator.stores import Stores
+
+
+class Rounds:
+    def __init__(
+        self,
+        stores: Stores,
+        documents: Documents,
+        blobs: Blobs,
+        participants: Participants,
+        presence: Presence,
+        clock: Clock,
+    ) -> None:
+        self._stores = stores
+        self._documents = documents
+        self._blobs = blobs
+        self._participants = participants
+        self._presence = presence
+        self._clock = clock
+
+    def outcome(self, run: str, number: int) -> RoundOutcome:
+        return self._stores.reports.outcome(run, number)
+
+    def report(self, run: str, number: int) -> RoundReport:
+        return self._stores.reports.round(run, number)
+
+    def reports(self, run: str) -> tuple[RoundReport, ...]:
+        return self._stores.reports.rounds(run)
+
+    def update(self, run: str, number: int, client: str) -> UpdateReport:
+        return self._stores.reports.update(run, number, client)
+
+    def aggregate(self, run: str, number: int) -> PublishedFile | None:
+        """None until it is there."""
+        published = self._stores.rounds.publication(run, number)
+        if published.state is RoundState.ABORTED:
+            raise GoneError(f"round {number} was aborted: {published.reason}", "settle it so")
+        if published.sha256 is None:
+            return None
+        path = self._blobs.aggregate(run, number, published.sha256)
+        return PublishedFile(path, published.sha256)
+
+    def add_report(self, run: str, number: int, who: Participant, report: ClientReport) -> None:
+        self._participants.check(run, who)
+        if report.train_loss is not None and not self._documents.of(run).content.local_metrics:
+            raise InvalidRequestError(
+                "train_loss is an unnoised release that this run does not ask for", "leave it out"
+            )
+        now = self._clock.now()
+        self._presence.heard(run, who.client, now)
+        self._stores.reports.add(run, number, who.client, report, now)

@@ -1,0 +1,1 @@
+"""HTTP: parse, one call, render. Nothing else."""

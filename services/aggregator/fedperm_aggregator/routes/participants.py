@@ -1,0 +1,57 @@
+"""Participants: joining, heartbeats and the next task."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from fedperm.wire.aggregator import (
+    Heartbeat,
+    ParticipantList,
+    ParticipantStatus,
+    Participation,
+    Task,
+)
+from fedperm.wire.message import Name
+from fedperm_aggregator.routes.access import Here, ThatClient, operator_of_run
+
+router = APIRouter(prefix="/v1/runs/{run}/participants", tags=["participants"])
+OPERATOR = [Depends(operator_of_run)]
+
+
+@router.get("", dependencies=OPERATOR, summary="Who has joined")
+def list_all(run: Name, here: Here) -> ParticipantList:
+    return ParticipantList(participants=here.participants.all(run))
+
+
+@router.put(
+    "/{client}",
+    responses={201: {"model": ParticipantStatus, "description": "Joined"}},
+    summary="Join the run",
+)
+def join(
+    run: Name, who: ThatClient, message: Participation, response: Response, here: Here
+) -> ParticipantStatus:
+    status, is_new = here.participants.join(run, who, message)
+    response.status_code = 201 if is_new else 200
+    return status
+
+
+@router.delete("/{client}", dependencies=OPERATOR, summary="Ask this client no more")
+def exclude(run: Name, client: Name, here: Here) -> ParticipantStatus:
+    return here.participants.exclude(run, client)
+
+
+@router.put("/{client}/heartbeat", summary="Still here, and doing this")
+def beat(run: Name, who: ThatClient, message: Heartbeat, here: Here) -> ParticipantStatus:
+    return here.participants.beat(run, who, message)
+
+
+@router.get("/{client}/task", summary="What to do next; a long poll")
+async def next_task(
+    run: Name,
+    who: ThatClient,
+    here: Here,
+    settled: Annotated[int, Query(ge=0, lt=1 << 31)] = 0,
+    wait_seconds: Annotated[float, Query(ge=0, allow_inf_nan=False)] = 0.0,
+) -> Task:
+    return await here.polls.next_task(run, who, settled, wait_seconds)

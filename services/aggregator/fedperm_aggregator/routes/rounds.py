@@ -1,0 +1,50 @@
+"""Rounds: outcomes, aggregates and reports."""
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from fedperm.wire.aggregator import ClientReport, RoundList, RoundOutcome, RoundReport
+from fedperm.wire.message import Name
+from fedperm.wire.statements import RoundNumber
+from fedperm_aggregator.routes.access import Here, ThatClient, operator_of_run, reader_of_run
+from fedperm_aggregator.routes.bulk import file_response
+
+router = APIRouter(prefix="/v1/runs/{run}/rounds", tags=["rounds"])
+OPERATOR = [Depends(operator_of_run)]
+READER = [Depends(reader_of_run)]
+RETRY_SECONDS = 1
+
+
+@router.get("", dependencies=OPERATOR, summary="All rounds, in full")
+def list_all(run: Name, here: Here) -> RoundList:
+    return RoundList(rounds=here.rounds.reports(run))
+
+
+@router.get("/{number}", dependencies=READER, summary="What a participant may know of a round")
+def outcome(run: Name, number: RoundNumber, here: Here) -> RoundOutcome:
+    return here.rounds.outcome(run, number)
+
+
+@router.get("/{number}/report", dependencies=OPERATOR, summary="All that is known of a round")
+def report(run: Name, number: RoundNumber, here: Here) -> RoundReport:
+    return here.rounds.report(run, number)
+
+
+@router.get(
+    "/{number}/aggregate",
+    dependencies=READER,
+    response_class=Response,
+    responses={202: {"description": "Not there yet; see Retry-After"}},
+    summary="The encrypted sum",
+)
+def aggregate(run: Name, number: RoundNumber, request: Request, here: Here) -> Response:
+    published = here.rounds.aggregate(run, number)
+    if published is None:
+        return Response(status_code=202, headers={"Retry-After": str(RETRY_SECONDS)})
+    return file_response(request, published)
+
+
+@router.put("/{number}/reports/{client}", status_code=204, summary="A client's own measurements")
+def add_report(
+    run: Name, number: RoundNumber, who: ThatClient, message: ClientReport, here: Here
+) -> None:
+    here.rounds.add_report(run, number, who, message)

@@ -1,0 +1,44 @@
+"""Updates: the upload, and what became of it."""
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from fedperm.wire.aggregator import MANIFEST, UpdateReceipt, UpdateReport
+from fedperm.wire.digest import CONTENT_DIGEST, parse_content_digest
+from fedperm.wire.message import Name
+from fedperm.wire.statements import RoundNumber
+from fedperm_aggregator.contributions import Upload
+from fedperm_aggregator.routes.access import Here, ThatClient, client_or_operator
+from fedperm_aggregator.routes.bulk import body_of, stated_size
+
+router = APIRouter(prefix="/v1/runs/{run}/rounds/{number}/updates/{client}", tags=["updates"])
+
+
+@router.put(
+    "",
+    responses={201: {"model": UpdateReceipt, "description": "Stored"}},
+    summary="Upload an update",
+)
+async def upload(
+    run: Name,
+    number: RoundNumber,
+    who: ThatClient,
+    request: Request,
+    response: Response,
+    here: Here,
+) -> UpdateReceipt:
+    head = Upload(
+        run=run,
+        round=number,
+        sender=who,
+        size=stated_size(request),
+        sha256=parse_content_digest(request.headers.get(CONTENT_DIGEST)),
+        manifest=request.headers.get(MANIFEST, ""),
+    )
+    receipt, is_new = await here.contributions.take(head, body_of(request))
+    response.status_code = 201 if is_new else 200
+    return receipt
+
+
+@router.get("", dependencies=[Depends(client_or_operator)], summary="What became of an update")
+def show(run: Name, number: RoundNumber, client: Name, here: Here) -> UpdateReport:
+    return here.rounds.update(run, number, client)

@@ -1,0 +1,112 @@
+"""Runs: their documents, initial models, key epochs, and the operator's stop and go."""
+
+import asyncio
+from collections.abc import Sequence
+
+from fedperm.clock import Clock
+from fedperm.errors import InvalidRequestError, ParameterError, UnknownResourceError, UntrustedError
+from fedperm.run_document import FrozenDocument, RunDocument
+from fedperm.wire.aggregator import KeyEpoch, RunStatus
+from fedperm.wire.model import model_body
+from fedperm.wire.statements import EpochRecord
+from fedperm_aggregator.admission import check_size
+from fedperm_aggregator.blobs import Blobs, PublishedFile
+from fedperm_aggregator.documents import Documents, epoch_record
+from fedperm_aggregator.incoming import Body
+from fedperm_aggregator.reception import Reception
+from fedperm_aggregator.stores import Stores
+
+Created = tuple[RunStatus, bool]
+"""The run's status, and whether the request changed it."""
+
+
+class Runs:
+    def __init__(
+        self,
+        stores: Stores,
+        documents: Documents,
+        blobs: Blobs,
+        reception: Reception,
+        clock: Clock,
+        *,
+        insecure_for_tests: bool,
+    ) -> None:
+        self._store = stores.runs
+        self._documents = documents
+        self._blobs = blobs
+        self._reception = reception
+        self._clock = clock
+        self._insecure_for_tests = insecure_for_tests
+
+    def create(self, run: str, octets: bytes) -> Created:
+        document = FrozenDocument(octets)
+        self._check(run, document.content)
+        is_new = self._store.create(document, self._clock.now())
+        return self.status(run), is_new
+
+    def status(self, run: str) -> RunStatus:
+        return self._store.status(run)
+
+    def all(self) -> Sequence[RunStatus]:
+        return self._store.statuses()
+
+    def document(self, run: str) -> FrozenDocument:
+        return self._documents.of(run)
+
+    def stop(self, run: str) -> RunStatus:
+        self._store.stop(run, self._clock.now())
+        return self.status(run)
+
+    def resume(self, run: str) -> RunStatus:
+        self._store.resume(run, self._clock.now())
+        return self.status(run)
+
+    async def put_initial_model(self, run: str, size: int, body: Body) -> Created:
+        document = await asyncio.to_thread(self._documents.of, run)
+        model = document.content.model
+        check_size(size, model_body(model.parameters).size)
+        async with self._reception.receive(body, size) as received:
+            received.check(model.initial_sha256, "the document's initial_sha256")
+            await asyncio.to_thread(self._blobs.keep, received.path, self._blobs.initial_model(run))
+        is_new = await asyncio.to_thread(self._store.record_model, run, self._clock.now())
+        return await asyncio.to_thread(self.status, run), is_new
+
+    def initial_model(self, run: str) -> PublishedFile:
+        if not self._store.has_model(run):
+            raise UnknownResourceError(
+                f"run {run} has no initial model yet", "ask again when the operator has sent it"
+            )
+        sha256 = self.document(run).content.model.initial_sha256
+        return PublishedFile(self._blobs.initial_model(run), sha256)
+
+    def put_epoch(self, run: str, epoch: int, message: KeyEpoch) -> Created:
+        document = self._documents.of(run).content
+        record = epoch_record(message.record, document)
+        _check_epoch(record, epoch, document)
+        is_new = self._store.add_epoch(run, epoch, message.record, self._clock.now())
+        return self.status(run), is_new
+
+    def epochs(self, run: str) -> tuple[KeyEpoch, ...]:
+        return self._store.epochs(run)
+
+    def _check(self, run: str, document: RunDocument) -> None:
+        if document.run != run:
+            raise InvalidRequestError(
+                f"the document is of run {document.run}, the path says {run}", "use one name"
+            )
+        if document.insecure_for_tests and not self._insecure_for_tests:
+            raise ParameterError(
+                "the document says insecure_for_tests, this aggregator does not admit it",
+                "leave it out",
+            )
+
+
+def _check_epoch(record: EpochRecord, epoch: int, document: RunDocument) -> None:
+    wanted = (document.key.key, epoch, document.key.key_bits)
+    if (record.key, record.epoch, record.key_bits) != wanted:
+        raise UntrustedError(
+            f"the record is of key {record.key}, epoch {record.epoch}, {record.key_bits} bits; "
+            f"expected key {wanted[0]}, epoch {wanted[1]}, {wanted[2]} bits",
+            "get the record of the run's key from the key server",
+        )
+    record.public_key(insecure_for_tests=document.insecure_for_tests)

@@ -1,0 +1,38 @@
+"""The database behind the domain: one store per noun, one transaction per method."""
+
+from dataclasses import dataclass
+
+from fedperm.database import Database
+from fedperm_aggregator.stores.events import EventStore
+from fedperm_aggregator.stores.jobs import JobStore
+from fedperm_aggregator.stores.participants import ParticipantStore
+from fedperm_aggregator.stores.reports import ReportStore
+from fedperm_aggregator.stores.rounds import RoundStore
+from fedperm_aggregator.stores.runs import RunStore
+from fedperm_aggregator.stores.updates import UpdateStore
+from fedperm_aggregator.tables import Base
+
+
+@dataclass(frozen=True)
+class Stores:
+    runs: RunStore
+    participants: ParticipantStore
+    rounds: RoundStore
+    updates: UpdateStore
+    reports: ReportStore
+    jobs: JobStore
+    events: EventStore
+
+
+def open_stores(database: Database) -> Stores:
+    """Makes the tables that are missing."""
+    Base.metadata.create_all(database.engine)
+    return Stores(
+        RunStore(database),
+        ParticipantStore(database),
+        RoundStore(database),
+        UpdateStore(database),
+        ReportStore(database),
+        JobStore(database),
+        EventStore(database),
+    )

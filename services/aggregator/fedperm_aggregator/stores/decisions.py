@@ -1,0 +1,130 @@
+"""Carrying out a decision about a run, inside the transaction in which it was taken."""
+
+from collections.abc import Sequence
+from functools import singledispatch
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from fedperm.wire.aggregator import EventKind, RoundState, RunState, UpdateState
+from fedperm_aggregator.lifecycle import Abort, Complete, Decision, Extend, Fail, Open, Seal, Wait
+from fedperm_aggregator.stores.events import record
+from fedperm_aggregator.stores.jobs import add_job
+from fedperm_aggregator.stores.lookup import the_round
+from fedperm_aggregator.tables import JobKind, RoundRow, RunRow, SelectionRow, UpdateRow
+
+
+@singledispatch
+def carry_out(decision: Decision, session: Session, row: RunRow, now: float) -> None:  # noqa: ARG001
+    raise TypeError(type(decision).__name__)
+
+
+@carry_out.register
+def _wait(decision: Wait, _session: Session, row: RunRow, _now: float) -> None:
+    row.state, row.reason = decision.state, decision.reason
+
+
+@carry_out.register
+def _open(decision: Open, session: Session, row: RunRow, now: float) -> None:
+    session.add(
+        RoundRow(
+            run=row.run,
+            number=decision.number,
+            state=RoundState.OPEN,
+            epoch=decision.epoch,
+            opened_at=now,
+            deadline_at=decision.deadline_at,
+        )
+    )
+    for client in decision.selected:
+        session.add(SelectionRow(run=row.run, round=decision.number, client=client))
+    row.state, row.reason = RunState.RUNNING, ""
+    record(
+        session,
+        row.run,
+        now,
+        EventKind.ROUND_OPENED,
+        number=decision.number,
+        epoch=decision.epoch,
+        selected=list(decision.selected),
+        deadline_at=decision.deadline_at,
+    )
+
+
+@carry_out.register
+def _extend(decision: Extend, session: Session, row: RunRow, now: float) -> None:
+    opened = the_round(session, row.run, decision.number)
+    opened.deadline_at, opened.extensions = decision.deadline_at, opened.extensions + 1
+    record(
+        session,
+        row.run,
+        now,
+        EventKind.ROUND_EXTENDED,
+        number=decision.number,
+        deadline_at=decision.deadline_at,
+        extensions=opened.extensions,
+    )
+
+
+@carry_out.register
+def _seal(decision: Seal, session: Session, row: RunRow, now: float) -> None:
+    sealed = the_round(session, row.run, decision.number)
+    sealed.state, sealed.sealed_at = RoundState.SEALED, now
+    add_job(session, JobKind.FOLD, row.run, decision.number)
+    record(
+        session,
+        row.run,
+        now,
+        EventKind.ROUND_SEALED,
+        number=decision.number,
+        members=[u.client for u in valid_updates(session, row.run, decision.number)],
+        seconds=max(0.0, now - sealed.opened_at),
+    )
+
+
+@carry_out.register
+def _abort(decision: Abort, session: Session, row: RunRow, now: float) -> None:
+    abort_round(session, the_round(session, row.run, decision.number), decision.reason, now)
+
+
+@carry_out.register
+def _complete(_decision: Complete, session: Session, row: RunRow, now: float) -> None:
+    row.state, row.reason = RunState.COMPLETED, f"all {row.rounds} rounds are done"
+    record(session, row.run, now, EventKind.RUN_COMPLETED)
+
+
+@carry_out.register
+def _fail(decision: Fail, session: Session, row: RunRow, now: float) -> None:
+    row.state, row.reason = RunState.FAILED, decision.reason
+    record(session, row.run, now, EventKind.RUN_FAILED, reason=decision.reason)
+
+
+def abort_round(session: Session, row: RoundRow, reason: str, now: float) -> None:
+    """Its valid updates are dropped; what was rejected stays so."""
+    row.state, row.settled_at, row.reason = RoundState.ABORTED, now, reason
+    dropped = settle_updates(session, row.run, row.number, UpdateState.DROPPED)
+    record(
+        session,
+        row.run,
+        now,
+        EventKind.ROUND_ABORTED,
+        number=row.number,
+        reason=reason,
+        dropped=dropped,
+    )
+
+
+def settle_updates(session: Session, run: str, number: int, state: UpdateState) -> int:
+    """The fate of all valid updates of a round; how many they are."""
+    valid = valid_updates(session, run, number)
+    for row in valid:
+        row.state = state
+    return len(valid)
+
+
+def valid_updates(session: Session, run: str, number: int) -> Sequence[UpdateRow]:
+    """In the order of the clients' names."""
+    rows = select(UpdateRow).where(
+        UpdateRow.run == run, UpdateRow.round == number, UpdateRow.state == UpdateState.VALID
+    )
+    return session.scalars(rows.order_by(UpdateRow.client)).all()

@@ -1,0 +1,84 @@
+"""Who takes part in a run."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from fedperm.database import Database, transaction
+from fedperm.errors import ConflictError, ForbiddenError
+from fedperm.wire.aggregator import EventKind
+from fedperm_aggregator.stores.events import record
+from fedperm_aggregator.stores.lookup import the_participant
+from fedperm_aggregator.tables import ParticipantRow
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A participant as stored; when it was last seen is also in memory (`presence`)."""
+
+    client: str
+    signing_key: str
+    joined_at: float
+    last_seen_at: float
+    excluded: bool
+
+
+class ParticipantStore:
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @transaction
+    def join(
+        self, session: Session, run: str, client: str, signing_key: str, now: float
+    ) -> tuple[Joined, bool]:
+        """The participant, and whether it is new."""
+        known = session.get(ParticipantRow, (run, client))
+        if known is not None:
+            _refuse_excluded_or_other(known, signing_key)
+            known.last_seen_at = now
+            return _joined(known), False
+        row = ParticipantRow(
+            run=run,
+            client=client,
+            signing_key=signing_key,
+            joined_at=now,
+            last_seen_at=now,
+            excluded=False,
+        )
+        session.add(row)
+        record(session, run, now, EventKind.PARTICIPANT_JOINED, client=client)
+        return _joined(row), True
+
+    @transaction
+    def exclude(self, session: Session, run: str, client: str, now: float) -> Joined:
+        row = the_participant(session, run, client)
+        if not row.excluded:
+            row.excluded = True
+            record(session, run, now, EventKind.PARTICIPANT_EXCLUDED, client=client)
+        return _joined(row)
+
+    @transaction
+    def find(self, session: Session, run: str, client: str) -> Joined:
+        return _joined(the_participant(session, run, client))
+
+    @transaction
+    def of_run(self, session: Session, run: str) -> tuple[Joined, ...]:
+        rows = select(ParticipantRow).where(ParticipantRow.run == run)
+        return tuple(map(_joined, session.scalars(rows.order_by(ParticipantRow.client))))
+
+
+def _refuse_excluded_or_other(known: ParticipantRow, signing_key: str) -> None:
+    if known.excluded:
+        raise ForbiddenError(
+            f"{known.client} is excluded from run {known.run}", "ask the run's operator"
+        )
+    if known.signing_key != signing_key:
+        raise ConflictError(
+            f"{known.client} has joined run {known.run} with another signing key",
+            "use the identity that joined, or join under another name",
+        )
+
+
+def _joined(row: ParticipantRow) -> Joined:
+    return Joined(row.client, row.signing_key, row.joined_at, row.last_seen_at, row.excluded)

@@ -1,0 +1,147 @@
+"""What may be told of a round: to participants, to its sender, to the operator."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from fedperm.database import Database, transaction
+from fedperm.errors import ConflictError
+from fedperm.wire.aggregator import (
+    AggregateReference,
+    AggregatorSeconds,
+    ClientReport,
+    EventKind,
+    NamedReport,
+    RoundOutcome,
+    RoundReport,
+    UpdateReport,
+    UpdateState,
+)
+from fedperm_aggregator.stores.events import record
+from fedperm_aggregator.stores.lookup import the_participant, the_round, the_update
+from fedperm_aggregator.tables import ReportRow, RoundRow, SelectionRow, UpdateRow
+
+
+class ReportStore:
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @transaction
+    def outcome(self, session: Session, run: str, number: int) -> RoundOutcome:
+        row = the_round(session, run, number)
+        return _outcome(session, row, _updates(session, row))
+
+    @transaction
+    def update(self, session: Session, run: str, number: int, client: str) -> UpdateReport:
+        the_round(session, run, number)
+        return _update(the_update(session, run, number, client))
+
+    @transaction
+    def round(self, session: Session, run: str, number: int) -> RoundReport:
+        return _round(session, the_round(session, run, number))
+
+    @transaction
+    def rounds(self, session: Session, run: str) -> tuple[RoundReport, ...]:
+        rows = select(RoundRow).where(RoundRow.run == run).order_by(RoundRow.number)
+        return tuple(_round(session, row) for row in session.scalars(rows).all())
+
+    @transaction
+    def add(
+        self,
+        session: Session,
+        run: str,
+        number: int,
+        client: str,
+        report: ClientReport,
+        now: float,
+    ) -> None:
+        """The first one stays."""
+        participant = the_participant(session, run, client)
+        if not the_round(session, run, number).state.is_settled:
+            raise ConflictError(f"round {number} is not settled", "report when it is")
+        if session.get(ReportRow, (run, number, client)) is not None:
+            return
+        participant.last_seen_at = now
+        text = report.model_dump_json()
+        row = ReportRow(run=run, round=number, client=client, report=text, received_at=now)
+        session.add(row)
+        details = report.model_dump(mode="json")
+        record(session, run, now, EventKind.CLIENT_REPORT, number=number, client=client, **details)
+
+
+def _updates(session: Session, row: RoundRow) -> Sequence[UpdateRow]:
+    updates = select(UpdateRow).where(UpdateRow.run == row.run, UpdateRow.round == row.number)
+    return session.scalars(updates.order_by(UpdateRow.client)).all()
+
+
+def _outcome(session: Session, row: RoundRow, updates: Sequence[UpdateRow]) -> RoundOutcome:
+    selected = select(SelectionRow.client).where(
+        SelectionRow.run == row.run, SelectionRow.round == row.number
+    )
+    return RoundOutcome(
+        round=row.number,
+        state=row.state,
+        epoch=row.epoch,
+        selected=tuple(session.scalars(selected.order_by(SelectionRow.client))),
+        included=tuple(u.client for u in updates if u.state is UpdateState.INCLUDED),
+        aggregate=_reference(row),
+        reason=row.reason,
+    )
+
+
+def _reference(row: RoundRow) -> AggregateReference | None:
+    if row.aggregate_sha256 is None or row.aggregate_size is None or row.contributors is None:
+        return None
+    return AggregateReference(
+        sha256=row.aggregate_sha256, size=row.aggregate_size, contributors=row.contributors
+    )
+
+
+def _update(row: UpdateRow) -> UpdateReport:
+    return UpdateReport(
+        client=row.client,
+        state=row.state,
+        reason=row.reason,
+        size=row.size,
+        received_at=row.received_at,
+        norm_before=row.norm_before,
+        norm_after=row.norm_after,
+        bounded=row.bounded,
+    )
+
+
+def _round(session: Session, row: RoundRow) -> RoundReport:
+    updates = _updates(session, row)
+    reports = select(ReportRow).where(ReportRow.run == row.run, ReportRow.round == row.number)
+    return RoundReport(
+        outcome=_outcome(session, row, updates),
+        opened_at=row.opened_at,
+        deadline_at=row.deadline_at,
+        extensions=row.extensions,
+        sealed_at=row.sealed_at,
+        settled_at=row.settled_at,
+        updates=tuple(map(_update, updates)),
+        reports=tuple(map(_named, session.scalars(reports.order_by(ReportRow.client)))),
+        seconds=_seconds(row, updates),
+    )
+
+
+def _named(row: ReportRow) -> NamedReport:
+    return NamedReport(client=row.client, report=ClientReport.model_validate_json(row.report))
+
+
+def _seconds(row: RoundRow, updates: Sequence[UpdateRow]) -> AggregatorSeconds:
+    closed_at = row.sealed_at or row.settled_at
+    return AggregatorSeconds(
+        open=_between(row.opened_at, closed_at),
+        fold=_between(row.sealed_at, row.settled_at),
+        validation_cpu=sum(update.cpu_seconds for update in updates),
+        folding_cpu=row.folding_cpu,
+        rerandomising_cpu=row.rerandomising_cpu,
+    )
+
+
+def _between(start: float | None, end: float | None) -> float:
+    """0 before the end; clocks may be set back meanwhile."""
+    return 0.0 if start is None or end is None else max(0.0, end - start)

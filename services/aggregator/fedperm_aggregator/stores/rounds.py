@@ -1,0 +1,164 @@
+"""Rounds: what is known of them, and their steps from open to settled."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from fedperm.database import Database, transaction
+from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
+from fedperm_aggregator.lifecycle import Decision, RunView
+from fedperm_aggregator.stores.decisions import (
+    abort_round,
+    carry_out,
+    settle_updates,
+    valid_updates,
+)
+from fedperm_aggregator.stores.events import record
+from fedperm_aggregator.stores.jobs import Lease, owned_job
+from fedperm_aggregator.stores.lookup import the_participant, the_round, the_run
+from fedperm_aggregator.stores.views import run_view, task_view
+from fedperm_aggregator.tables import RoundRow
+from fedperm_aggregator.tasks import TaskView
+
+
+@dataclass(frozen=True)
+class Member:
+    """An update that is in the sum."""
+
+    client: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class SealedRound:
+    """What a fold needs to know."""
+
+    epoch: int
+    members: tuple[Member, ...]
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A written aggregate, and what it cost."""
+
+    sha256: str
+    size: int
+    contributors: int
+    folding_cpu: float
+    rerandomising_cpu: float
+
+
+@dataclass(frozen=True)
+class Publication:
+    """How far a round is; the digest once it is published."""
+
+    state: RoundState
+    reason: str
+    sha256: str | None
+
+
+@dataclass(frozen=True)
+class RoundName:
+    run: str
+    number: int
+
+
+class RoundStore:
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @transaction
+    def advance(
+        self,
+        session: Session,
+        run: str,
+        is_online: Callable[[str], bool],
+        choose: Callable[[RunView], Decision],
+        now: float,
+    ) -> Decision:
+        """Looks, decides and does in one transaction: no upload comes in between."""
+        row = the_run(session, run)
+        decision = choose(run_view(session, row, is_online))
+        carry_out(decision, session, row, now)
+        return decision
+
+    @transaction
+    def task_view(self, session: Session, run: str, client: str) -> TaskView:
+        the_participant(session, run, client)
+        return task_view(session, the_run(session, run), client)
+
+    @transaction
+    def publication(self, session: Session, run: str, number: int) -> Publication:
+        row = the_round(session, run, number)
+        return Publication(row.state, row.reason, row.aggregate_sha256)
+
+    @transaction
+    def sealed(self, session: Session, run: str, number: int) -> SealedRound:
+        row = the_round(session, run, number)
+        members = (Member(u.client, u.sha256) for u in valid_updates(session, run, number))
+        return SealedRound(row.epoch, tuple(members))
+
+    @transaction
+    def publish(
+        self, session: Session, lease: Lease, aggregate: Aggregate, now: float
+    ) -> str | None:
+        """The digest of what is published now: this one, or another worker's if the lease was
+        lost, or none if the round was given up."""
+        row = the_round(session, lease.run, lease.round)
+        job = owned_job(session, lease)
+        if job is None or row.state is not RoundState.SEALED:
+            return row.aggregate_sha256
+        session.delete(job)
+        settle_updates(session, row.run, row.number, UpdateState.INCLUDED)
+        _fill_in(row, aggregate, now)
+        _record_publication(session, row, now)
+        return row.aggregate_sha256
+
+    @transaction
+    def give_up(self, session: Session, lease: Lease, reason: str, now: float) -> None:
+        """Folding failed too often: the round is aborted."""
+        job = owned_job(session, lease)
+        if job is not None:
+            session.delete(job)
+            abort_round(session, the_round(session, lease.run, lease.round), reason, now)
+
+    @transaction
+    def to_scrub(self, session: Session) -> Sequence[RoundName]:
+        """Settled rounds whose uploads may still lie on the disk."""
+        settled = [state for state in RoundState if state.is_settled]
+        rows = select(RoundRow).where(RoundRow.state.in_(settled), RoundRow.scrubbed.is_(False))
+        return [RoundName(row.run, row.number) for row in session.scalars(rows)]
+
+    @transaction
+    def mark_scrubbed(self, session: Session, name: RoundName) -> None:
+        the_round(session, name.run, name.number).scrubbed = True
+
+    @transaction
+    def aggregates(self, session: Session, run: str) -> dict[int, str]:
+        """Digests of all published aggregates of a run, by round."""
+        rows = select(RoundRow).where(RoundRow.run == run, RoundRow.aggregate_sha256.is_not(None))
+        return {row.number: row.aggregate_sha256 or "" for row in session.scalars(rows)}
+
+
+def _fill_in(row: RoundRow, aggregate: Aggregate, now: float) -> None:
+    row.state, row.settled_at = RoundState.PUBLISHED, now
+    row.aggregate_sha256, row.aggregate_size = aggregate.sha256, aggregate.size
+    row.contributors = aggregate.contributors
+    row.folding_cpu = aggregate.folding_cpu
+    row.rerandomising_cpu = aggregate.rerandomising_cpu
+
+
+def _record_publication(session: Session, row: RoundRow, now: float) -> None:
+    record(
+        session,
+        row.run,
+        now,
+        EventKind.ROUND_PUBLISHED,
+        number=row.number,
+        contributors=row.contributors,
+        sha256=row.aggregate_sha256,
+        size=row.aggregate_size,
+        seconds=max(0.0, now - (row.sealed_at or now)),
+    )

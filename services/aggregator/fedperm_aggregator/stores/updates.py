@@ -1,0 +1,135 @@
+"""Updates: stored, checked, and what became of them."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from fedperm.database import Database, transaction
+from fedperm.wire.aggregator import EventKind, UpdateState
+from fedperm_aggregator.admission import Claim, Slot, StoredUpdate, judge
+from fedperm_aggregator.checking import Verdict
+from fedperm_aggregator.stores.events import record
+from fedperm_aggregator.stores.jobs import Lease, add_job, owned_job
+from fedperm_aggregator.stores.lookup import the_participant, the_round, the_update
+from fedperm_aggregator.stores.views import slot_of
+from fedperm_aggregator.tables import JobKind, UpdateRow
+
+
+@dataclass(frozen=True)
+class NewUpdate:
+    run: str
+    round: int
+    client: str
+    size: int
+    manifest: str
+
+
+@dataclass(frozen=True)
+class CheckTask:
+    """Which upload to check, and under which key."""
+
+    sha256: str
+    epoch: int
+
+
+class UpdateStore:
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @transaction
+    def slot(self, session: Session, run: str, number: int, client: str) -> Slot:
+        return slot_of(session, run, number, client)
+
+    @transaction
+    def store(
+        self, session: Session, new: NewUpdate, claim: Claim, now: float
+    ) -> tuple[StoredUpdate, bool]:
+        """The update and whether it is new. Judged again: the round may be sealed by now."""
+        known = judge(slot_of(session, new.run, new.round, new.client), claim)
+        if known is not None:
+            return known, False
+        session.add(
+            UpdateRow(
+                run=new.run,
+                round=new.round,
+                client=new.client,
+                sha256=claim.sha256,
+                size=new.size,
+                manifest=new.manifest,
+                state=UpdateState.STORED,
+                received_at=now,
+            )
+        )
+        add_job(session, JobKind.CHECK, new.run, new.round, new.client)
+        the_participant(session, new.run, new.client).last_seen_at = now
+        record(
+            session,
+            new.run,
+            now,
+            EventKind.UPDATE_STORED,
+            number=new.round,
+            client=new.client,
+            size=new.size,
+        )
+        return StoredUpdate(claim.sha256, UpdateState.STORED, now), True
+
+    @transaction
+    def check_task(self, session: Session, lease: Lease) -> CheckTask:
+        row = the_update(session, lease.run, lease.round, lease.client)
+        return CheckTask(row.sha256, the_round(session, lease.run, lease.round).epoch)
+
+    @transaction
+    def settle(self, session: Session, lease: Lease, verdict: Verdict, now: float) -> bool:
+        """Whether the verdict was written: only the owner of the job may."""
+        job = owned_job(session, lease)
+        if job is None:
+            return False
+        session.delete(job)
+        row = the_update(session, lease.run, lease.round, lease.client)
+        _fill_in(row, verdict)
+        _record_check(session, row, now)
+        if verdict.reveals_key:
+            _record_compromise(session, row, now)
+        return True
+
+    @transaction
+    def waiting(self, session: Session, run: str) -> list[tuple[int, str, str]]:
+        """(round, client, sha256) of the uploads that must lie on the disk."""
+        needed = [UpdateState.STORED, UpdateState.VALID]
+        rows = select(UpdateRow).where(UpdateRow.run == run, UpdateRow.state.in_(needed))
+        return [(row.round, row.client, row.sha256) for row in session.scalars(rows)]
+
+
+def _fill_in(row: UpdateRow, verdict: Verdict) -> None:
+    row.state, row.reason, row.cpu_seconds = verdict.state, verdict.reason, verdict.cpu_seconds
+    row.norm_before, row.norm_after = verdict.norm_before, verdict.norm_after
+    row.bounded = verdict.bounded
+
+
+def _record_check(session: Session, row: UpdateRow, now: float) -> None:
+    record(
+        session,
+        row.run,
+        now,
+        EventKind.UPDATE_CHECKED,
+        number=row.round,
+        client=row.client,
+        state=row.state.value,
+        reason=row.reason,
+        norm_before=row.norm_before,
+        norm_after=row.norm_after,
+        bounded=row.bounded,
+    )
+
+
+def _record_compromise(session: Session, row: UpdateRow, now: float) -> None:
+    record(
+        session,
+        row.run,
+        now,
+        EventKind.KEY_COMPROMISED,
+        number=row.round,
+        client=row.client,
+        hint="the client sent a factor of the public key: revoke it and rotate the key",
+    )
