@@ -22,7 +22,7 @@ from fedperm_keyserver.routes.access import access_routes
 from fedperm_keyserver.routes.audit import audit_routes
 from fedperm_keyserver.routes.clients import client_routes
 from fedperm_keyserver.routes.epochs import epoch_routes
-from fedperm_keyserver.routes.guards import TokenVerification, limited, operator_only
+from fedperm_keyserver.routes.guards import client_token, limited, operator_only
 from fedperm_keyserver.routes.identity import identity_routes
 from fedperm_keyserver.routes.keys import key_routes
 from fedperm_keyserver.routes.releases import release_routes
@@ -95,6 +95,6 @@ def _routers(parts: Parts) -> tuple[APIRouter, ...]:
         token_routes(tokens, operator),
         client_routes(clients, operator, limited(parts.enrolment_limit)),
         access_routes(access, limited(parts.access_limit)),
-        release_routes(releases, TokenVerification(authority, clock)),
+        release_routes(releases, client_token(authority, clock)),
         audit_routes(Audit(AuditStore(parts.database)), operator),
     )

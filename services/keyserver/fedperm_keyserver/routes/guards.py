@@ -1,6 +1,5 @@
 """Who may pass: the key operator, a client with an access token for here, nobody too often."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Depends, Request
@@ -31,13 +30,11 @@ def limited(limit: RateLimit) -> Guard:
     return Depends(take)
 
 
-@dataclass(frozen=True)
-class TokenVerification:
-    """Access tokens that this key server signed for itself."""
+def client_token(authority: Authority, clock: Clock) -> Guard:
+    """An access token that this key server signed for itself."""
 
-    authority: Authority
-    clock: Clock
+    def verify(presented: Bearer) -> AccessToken:
+        verifier = TokenVerifier(authority.public_key, Audience.KEY_SERVER)
+        return verifier.verify(presented, clock.now())
 
-    def __call__(self, presented: Bearer) -> AccessToken:
-        verifier = TokenVerifier(self.authority.public_key, Audience.KEY_SERVER)
-        return verifier.verify(presented, self.clock.now())
+    return Depends(verify)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
 from fedperm.wire.key_server import ReleasedKey
 from fedperm.wire.message import Name
@@ -10,10 +10,10 @@ from fedperm.wire.statements import AccessToken
 from fedperm_keyserver.releases import Releases
 from fedperm_keyserver.routes.documentation import problems
 from fedperm_keyserver.routes.epochs import EpochNumber
-from fedperm_keyserver.routes.guards import TokenVerification
+from fedperm_keyserver.routes.guards import Guard
 
 
-def release_routes(releases: Releases, verification: TokenVerification) -> APIRouter:
+def release_routes(releases: Releases, client: Guard) -> APIRouter:
     router = APIRouter(tags=["releases"])
 
     @router.post(
@@ -23,7 +23,7 @@ def release_routes(releases: Releases, verification: TokenVerification) -> APIRo
         responses=problems(401, 403, 404),
     )
     def release(
-        key: Name, epoch: EpochNumber, bearer: Annotated[AccessToken, Depends(verification)]
+        key: Name, epoch: EpochNumber, bearer: Annotated[AccessToken, client]
     ) -> ReleasedKey:
         return releases.release(key, epoch, bearer)
 

@@ -35,8 +35,7 @@ def sign(statement: Statement, key: Ed25519PrivateKey) -> str:
 
 def verify(text: str, kind: type[Kind], key: Ed25519PublicKey) -> Kind:
     """The statement, if this key signed it as this kind; an UntrustedError if not."""
-    if len(text) > LONGEST:
-        raise _untrusted(kind, f"longer than {LONGEST} characters")
+    _check_form(text, kind)
     try:
         signed = _JWS.decode_complete(text, key, algorithms=["EdDSA"])
     except InvalidTokenError:
@@ -48,13 +47,20 @@ def verify(text: str, kind: type[Kind], key: Ed25519PublicKey) -> Kind:
 
 def unverified(text: str, kind: type[Kind]) -> Kind:
     """What the text claims: only to look up the key to verify it with."""
-    if len(text) > LONGEST:
-        raise _untrusted(kind, f"longer than {LONGEST} characters")
+    _check_form(text, kind)
     try:
         claimed = _JWS.decode_complete(text, options={"verify_signature": False})
     except InvalidTokenError:
         raise _untrusted(kind, "not a signed statement") from None
     return _parse(claimed["payload"], kind)
+
+
+def _check_form(text: str, kind: type[Statement]) -> None:
+    """Base64url and dots are ASCII; PyJWT would stumble over a lone surrogate."""
+    if len(text) > LONGEST:
+        raise _untrusted(kind, f"longer than {LONGEST} characters")
+    if not text.isascii():
+        raise _untrusted(kind, "not a signed statement")
 
 
 def _parse(payload: bytes, kind: type[Kind]) -> Kind:

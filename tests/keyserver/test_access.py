@@ -1,0 +1,158 @@
+"""Access tokens for those who sign a fresh assertion, once per assertion; releases for them."""
+
+import hashlib
+
+import pytest
+
+from fedperm.wire.key_server import AccessTokenRequest, KeyRequest
+from fedperm.wire.signed import sign, verify
+from fedperm.wire.statements import AccessToken, Audience, Manifest
+from tests.keyserver.member import Member
+from tests.keyserver.refusals import refusal
+from tests.keyserver.server import KEY_BITS, OPERATOR, TOKEN_SECONDS
+
+pytestmark = pytest.mark.anyio
+
+
+def ask(server, assertion: str):
+    return server.api.access_token(
+        AccessTokenRequest(assertion=assertion, audience=Audience.KEY_SERVER)
+    )
+
+
+async def test_an_assertion_buys_one_access_token(server, enrolled):
+    assertion = (await enrolled()).assertion()
+    granted = await ask(server, assertion)
+    error = await refusal(401, "unauthenticated", ask(server, assertion))
+    assert "used before" in error.message
+    token = verify(granted.access_token, AccessToken, server.authority.public_key)
+    assert granted.expires_at == token.exp
+
+
+async def test_two_clients_may_use_the_same_jti(server, enrolled):
+    one, two = await enrolled(), await enrolled()
+    for member in (one, two):
+        await ask(server, member.assertion(jti="mine"))
+
+
+async def test_used_assertions_are_remembered_until_nobody_would_take_them(server, enrolled, clock):
+    """Valid until exp and the leeway of 60 s; forgotten only afterwards."""
+    member = await enrolled()
+    assertion = member.assertion(exp=int(clock.time) + 300)
+    await ask(server, assertion)
+    clock.advance(360)
+    await ask(server, member.assertion())
+    error = await refusal(401, "unauthenticated", ask(server, assertion))
+    assert "used before" in error.message
+    clock.advance(1)
+    await ask(server, member.assertion())
+    error = await refusal(401, "unauthenticated", ask(server, assertion))
+    assert "expired" in error.message
+
+
+@pytest.mark.parametrize(
+    ("issued", "expires"),
+    [(-400, -61), (61, 100), (0, 301), (10, 5), (-300, 1)],
+    ids=["expired", "of the future", "too long", "backwards", "too long in the past"],
+)
+async def test_an_assertion_is_short_and_of_now(server, enrolled, clock, issued, expires):
+    member, now = await enrolled(), int(clock.time)
+    assertion = member.assertion(iat=now + issued, exp=now + expires)
+    await refusal(401, "unauthenticated", ask(server, assertion))
+
+
+@pytest.mark.parametrize(
+    ("issued", "expires"), [(-300, -60), (60, 100), (0, 300), (-5, 0)], ids=str
+)
+async def test_clocks_may_differ_by_a_minute(server, enrolled, clock, issued, expires):
+    member, now = await enrolled(), int(clock.time)
+    await ask(server, member.assertion(iat=now + issued, exp=now + expires))
+
+
+async def test_an_assertion_is_for_this_key_server_and_of_an_enrolled_client(
+    server, enrolled, clock
+):
+    member, stranger = await enrolled(), Member(server, clock)
+    impostor = Member(server, clock)
+    impostor.name = member.name
+    for assertion in (
+        member.assertion(aud="0" * 64),
+        member.assertion(iss="client-7"),
+        member.assertion(key="other"),
+        stranger.assertion(),
+        impostor.assertion(),
+        "a.b.c",
+        "",
+    ):
+        await refusal(401, "unauthenticated", ask(server, assertion))
+
+
+async def test_another_statement_of_the_client_is_no_assertion(server, enrolled):
+    member = await enrolled()
+    manifest = Manifest(
+        run="demo",
+        document="0" * 64,
+        round=1,
+        epoch=1,
+        client=member.name,
+        sha256="0" * 64,
+        size=1,
+    )
+    await refusal(401, "unauthenticated", ask(server, sign(manifest, member.signing)))
+
+
+async def test_an_access_token_expires(server, enrolled, clock):
+    token = await (await enrolled()).access()
+    clock.advance(TOKEN_SECONDS + 60)
+    await server.api.release("demo", 1, token)
+    clock.advance(1)
+    await refusal(401, "unauthenticated", server.api.release("demo", 1, token))
+
+
+async def test_a_token_for_the_aggregator_releases_nothing(server, enrolled):
+    token = await (await enrolled()).access(Audience.AGGREGATOR)
+    await refusal(403, "forbidden", server.api.release("demo", 1, token))
+
+
+async def test_a_client_of_another_key_releases_nothing(server, enrolled):
+    await server.api.create_key("other", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    token = await (await enrolled("other")).access()
+    await refusal(403, "forbidden", server.api.release("demo", 1, token))
+    await server.api.release("other", 1, token)
+
+
+async def test_there_is_no_release_of_an_epoch_that_is_not_there(server, enrolled):
+    token = await (await enrolled()).access()
+    await refusal(404, "unknown-resource", server.api.release("demo", 2, token))
+
+
+async def test_a_token_that_somebody_else_signed_is_none(server, enrolled):
+    member = await enrolled()
+    token = verify(await member.access(), AccessToken, server.authority.public_key)
+    forged = sign(token, member.signing)
+    await refusal(401, "unauthenticated", server.api.release("demo", 1, forged))
+
+
+async def test_every_release_is_recorded_with_the_hash_of_what_left(server, enrolled):
+    member = await enrolled(client="hospital-a")
+    token = await member.access()
+    released = [(await server.api.release("demo", 1, token)).release for _ in range(2)]
+    assert released[0] != released[1]
+    entries = (await server.api.audit(OPERATOR)).entries
+    recorded = [entry.details for entry in entries if entry.event == "key-released"]
+    assert [entry["release_sha256"] for entry in recorded] == [sha256(text) for text in released]
+    assert {(e["key"], e["epoch"], e["client"]) for e in recorded} == {("demo", 1, "hospital-a")}
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+async def test_without_its_record_a_release_does_not_leave(server, enrolled):
+    """The database fails when the entry is written: the answer is no release."""
+    token = await (await enrolled()).access()
+    with server.database.engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE audit_entries RENAME TO hidden")
+    answer = await server.send("POST", "/v1/keys/demo/epochs/1/releases", token=token)
+    assert answer.status_code >= 500
+    assert "release" not in answer.json()

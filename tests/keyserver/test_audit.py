@@ -1,0 +1,90 @@
+"""The audit log over HTTP: in pages, unbroken, and evidence against whoever edits the database."""
+
+import pytest
+
+from fedperm.audit_chain import START, verify_chain
+from fedperm.errors import UntrustedError
+from fedperm.wire.key_server import TokenRequest
+from fedperm_keyserver.audit import PAGE
+from fedperm_keyserver.events import Event, EventKind
+from fedperm_keyserver.store.audit import append
+from tests.keyserver.member import Member
+from tests.keyserver.server import OPERATOR
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_everything_that_matters_is_recorded_in_order(server, enrolled, clock):
+    member = await enrolled()
+    await member.secret_key(1)
+    spare = await server.api.mint_token("demo", TokenRequest(), OPERATOR)
+    await server.api.revoke_token("demo", spare.status.id, OPERATOR)
+    pool = await server.api.mint_token("demo", TokenRequest(uses=2), OPERATOR)
+    impostor = Member(server, clock)
+    impostor.signing = member.signing
+    await server.send("POST", "/v1/keys/demo/clients", impostor.enrolment(pool.token))
+    await server.api.revoke_client("demo", member.name, OPERATOR)
+    entries = (await server.api.audit(OPERATOR)).entries
+    verify_chain(entries)
+    assert [entry.number for entry in entries] == list(range(1, len(entries) + 1))
+    assert [entry.event for entry in entries] == [
+        "identity-created",
+        "key-created",
+        "token-minted",
+        "client-enrolled",
+        "key-released",
+        "token-minted",
+        "token-revoked",
+        "token-minted",
+        "enrolment-refused",
+        "client-revoked",
+        "token-revoked",
+        "key-rotated",
+    ]
+    assert {entry.event for entry in entries} == set(EventKind)
+    assert {entry.at for entry in entries} == {clock.time}
+
+
+async def test_it_is_read_in_pages(server):
+    event = Event(EventKind.KEY_ROTATED, {"key": "demo"})
+    server.database.transact(
+        lambda session: [append(session, event, number / 1000) for number in range(PAGE)]
+    )
+    first = (await server.api.audit(OPERATOR)).entries
+    assert len(first) == PAGE
+    rest = (await server.api.audit(OPERATOR, after=PAGE)).entries
+    assert [entry.number for entry in rest] == [PAGE + 1, PAGE + 2]
+    end = verify_chain(rest, verify_chain(first))
+    assert end.number == PAGE + 2
+    assert (await server.api.audit(OPERATOR, after=end.number)).entries == ()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "UPDATE audit_entries SET at = at + 1 WHERE number = 2",
+        "UPDATE audit_entries SET event = 'key-rotated' WHERE number = 2",
+        """UPDATE audit_entries SET details = '{"key":"other"}' WHERE number = 2""",
+        "UPDATE audit_entries SET hash = previous WHERE number = 2",
+        "DELETE FROM audit_entries WHERE number = 2",
+        "DELETE FROM audit_entries WHERE number = 1",
+    ],
+)
+async def test_an_edit_of_the_database_is_noticed(server, enrolled, edit):
+    await enrolled()
+    verify_chain((await server.api.audit(OPERATOR)).entries)
+    with server.database.engine.begin() as connection:
+        connection.exec_driver_sql(edit)
+    with pytest.raises(UntrustedError):
+        verify_chain((await server.api.audit(OPERATOR)).entries)
+
+
+async def test_an_entry_cut_off_the_end_is_noticed_by_whoever_kept_it(server, enrolled):
+    await enrolled()
+    kept = verify_chain((await server.api.audit(OPERATOR)).entries)
+    assert kept.number == 4
+    with server.database.engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM audit_entries WHERE number = 4")
+    await server.api.mint_token("demo", TokenRequest(), OPERATOR)
+    entries = (await server.api.audit(OPERATOR)).entries
+    assert verify_chain(entries, START) != kept
