@@ -6,8 +6,7 @@ from rich.console import Console
 
 from fedperm.errors import FedPermError
 from fedperm_cli.application import application
-
-USAGE_EXIT_CODE = 2
+from fedperm_cli.exit_codes import exit_code_of
 
 
 def main() -> None:
@@ -17,7 +16,7 @@ def main() -> None:
         stderr = Console(stderr=True, highlight=False, soft_wrap=True)
         stderr.print("error:", error.message, style="red", markup=False)
         stderr.print("hint:", error.hint, markup=False)
-        sys.exit(USAGE_EXIT_CODE)
+        sys.exit(exit_code_of(error))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,11 @@ import typer
 
 import fedperm
 from fedperm_cli.bench.command import bench
+from fedperm_cli.client.commands import client_commands
+from fedperm_cli.exit_codes import EPILOG
+from fedperm_cli.keys.commands import keys
 from fedperm_cli.privacy.command import privacy
+from fedperm_cli.run.commands import run_commands
 
 application = typer.Typer(
     name="fedperm",
@@ -18,10 +22,13 @@ application = typer.Typer(
 
     Clients add noise to their updates, shuffle them, and send encrypted masks with which the
     aggregator undoes the shuffling without seeing it.""",
-    epilog="Exit codes: 0 success, 1 a check failed, 2 wrong usage or parameters.",
+    epilog=EPILOG,
 )
-application.command()(bench)
-application.command()(privacy)
+application.add_typer(keys, name="keys")
+application.add_typer(client_commands, name="client")
+application.add_typer(run_commands, name="run")
+application.command(epilog=EPILOG)(bench)
+application.command(epilog=EPILOG)(privacy)
 
 
 def _print_version(wanted: bool) -> None:

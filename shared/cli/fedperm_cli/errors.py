@@ -13,3 +13,7 @@ class DirectoryError(FedPermError):
 
 class OptionsError(FedPermError):
     """Options that exclude one another, or need one another."""
+
+
+class FederationError(FedPermError):
+    """A run or one of its processes came to a bad end."""

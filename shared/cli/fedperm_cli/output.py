@@ -1,5 +1,6 @@
 """Text for people or one JSON object for programs: the same two options in every command."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, TypeVar
 
@@ -40,3 +41,15 @@ def chosen_format(
             f"--json and --format {output_format} contradict each other", "give only one of them"
         )
     return formats.JSON
+
+
+@dataclass(frozen=True)
+class Output:
+    """Both options as one argument of a command (`option_groups`)."""
+
+    output_format: FormatOption = None
+    as_json: JsonOption = False
+
+    def is_json(self) -> bool:
+        form = chosen_format(OutputFormat, self.output_format, as_json=self.as_json)
+        return form is OutputFormat.JSON

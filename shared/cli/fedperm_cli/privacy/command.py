@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from fedperm_cli.given_options import options_given
 from fedperm_cli.output import DocumentFormat, DocumentFormatOption, JsonOption, chosen_format
 from fedperm_cli.picture_directory import check_picture_directory
 from fedperm_cli.presets import PAPER_DELTA, PAPER_ROUNDS, Preset, geometry_of
@@ -113,24 +114,12 @@ def privacy(
 
 def _check_only_figures(context: typer.Context) -> None:
     """Without noise there is no report, for which all other options are."""
-    given = _options_given(context)
+    given = options_given(context)
     if FIGURES not in given:
         raise not_exactly_one("there is nothing to say how much noise is added")
     if given != [FIGURES]:
         ignored = ", ".join(option for option in given if option != FIGURES)
         raise not_exactly_one(f"without noise, {FIGURES} would ignore {ignored}")
-
-
-def _options_given(context: typer.Context) -> list[str]:
-    sources = (
-        (option, context.get_parameter_source(str(option.name)))
-        for option in context.command.params
-    )
-    return [
-        option.opts[0]
-        for option, source in sources
-        if source is not None and source.name == "COMMANDLINE"
-    ]
 
 
 def _print_report(settings: Settings, noise: Noise, form: DocumentFormat) -> None:

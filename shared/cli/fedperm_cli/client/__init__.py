@@ -1,0 +1,1 @@
+"""`fedperm client`: who may enrol, who has, and who no longer may."""

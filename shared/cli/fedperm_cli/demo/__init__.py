@@ -1,0 +1,1 @@
+"""`fedperm demo`: a whole federation of real processes on one machine."""

@@ -1,0 +1,1 @@
+"""`fedperm keys`: the key operator's keys and their epochs."""

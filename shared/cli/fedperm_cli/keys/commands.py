@@ -1,0 +1,94 @@
+"""`fedperm keys create`, `ls` and `rotate`."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Annotated
+
+import typer
+
+from fedperm.paillier import DEFAULT_KEY_BITS
+from fedperm.wire.key_server import KeyList, KeyRequest, KeyStatus
+from fedperm_cli.exit_codes import EPILOG
+from fedperm_cli.keys.pages import print_key, print_keys, print_rotation
+from fedperm_cli.keys.rotation import Rotation, bring_to_runs, make_next_epoch
+from fedperm_cli.names import KeyName, RunNames
+from fedperm_cli.option_groups import with_option_groups
+from fedperm_cli.output import Output
+from fedperm_cli.servers.options import AsKeyOperator, AsRunOperatorIfNeeded
+
+keys = typer.Typer(no_args_is_help=True, help="Make, list and rotate keys (key operator).")
+
+
+@keys.command(epilog=EPILOG)
+@with_option_groups
+def create(
+    key: KeyName,
+    *,
+    key_bits: Annotated[int, typer.Option(help="Length of n.")] = DEFAULT_KEY_BITS,
+    access: AsKeyOperator,
+    output: Output,
+) -> None:
+    """Make a key with its first epoch. Again with the same length: nothing changes."""
+    as_json = output.is_json()
+    status = asyncio.run(_create(access, key, KeyRequest(key_bits=key_bits)))
+    if as_json:
+        typer.echo(status.model_dump_json())
+    else:
+        print_key(status)
+
+
+@keys.command(epilog=EPILOG)
+@with_option_groups
+def ls(*, access: AsKeyOperator, output: Output) -> None:
+    """List the keys and their newest epochs."""
+    as_json = output.is_json()
+    found = asyncio.run(_list(access))
+    if as_json:
+        typer.echo(found.model_dump_json())
+    else:
+        print_keys(found)
+
+
+@keys.command(epilog=EPILOG)
+@with_option_groups
+def rotate(
+    key: KeyName,
+    *,
+    run: RunNames,
+    access: AsKeyOperator,
+    run_access: AsRunOperatorIfNeeded,
+    output: Output,
+) -> None:
+    """Make the key's next epoch and put it beside the runs that are named.
+
+    A run uses it from its next round on. Every call makes another epoch.
+    """
+    as_json = output.is_json()
+    rotation = asyncio.run(_rotate(access, run_access, key, run))
+    if as_json:
+        typer.echo(json.dumps(asdict(rotation)))
+    else:
+        print_rotation(rotation)
+
+
+async def _create(access: AsKeyOperator, key: str, wanted: KeyRequest) -> KeyStatus:
+    async with access.session() as operator:
+        return await operator.api.create_key(key, wanted, operator.token)
+
+
+async def _list(access: AsKeyOperator) -> KeyList:
+    async with access.session() as operator:
+        return await operator.api.keys(operator.token)
+
+
+async def _rotate(
+    access: AsKeyOperator, run_access: AsRunOperatorIfNeeded, key: str, runs: Sequence[str]
+) -> Rotation:
+    if not runs:
+        async with access.session() as operator:
+            return await make_next_epoch(operator, key)
+    async with access.session() as operator, run_access.session("--run") as run_operator:
+        rotation = await make_next_epoch(operator, key)
+        return replace(rotation, runs=await bring_to_runs(operator, run_operator, runs))

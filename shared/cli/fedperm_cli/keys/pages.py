@@ -1,0 +1,42 @@
+"""Keys and rotations for people."""
+
+from fedperm.wire.key_server import KeyList, KeyStatus
+from fedperm_cli.keys.rotation import Rotation
+from fedperm_cli.measures import as_time
+from fedperm_cli.pages import facts, listing, show
+
+
+def print_key(status: KeyStatus) -> None:
+    show(
+        facts(
+            ("key", status.key),
+            ("length", f"{status.key_bits} bits"),
+            ("newest epoch", str(status.latest_epoch)),
+            ("fingerprint", status.key_id),
+            ("made", as_time(status.created_at)),
+        )
+    )
+
+
+def print_keys(found: KeyList) -> None:
+    table = listing("key", "bits", "epoch", "fingerprint", "made", right=("bits", "epoch"))
+    for key in found.keys:
+        made = as_time(key.created_at)
+        table.add_row(key.key, str(key.key_bits), str(key.latest_epoch), key.key_id[:16], made)
+    show(table if found.keys else "no keys yet: fedperm keys create NAME")
+
+
+def print_rotation(rotation: Rotation) -> None:
+    show(f"key {rotation.key} has epoch {rotation.epoch}, fingerprint {rotation.key_id}")
+    for run in rotation.runs:
+        show(f"run {run.run} uses epoch {run.epoch} from its next round on")
+    if not rotation.runs:
+        show(still_to_do(rotation.key))
+
+
+def still_to_do(key: str) -> str:
+    """The run operator needs no key operator's token for it."""
+    return (
+        f"runs with key {key} go on with an older epoch; for each of them, the run operator does:\n"
+        "  fedperm run rekey RUN"
+    )

@@ -1,0 +1,27 @@
+"""The events of a run, over as many connections as it takes."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from fedperm.errors import UnreachableError
+from fedperm.wire.aggregator import Event
+from fedperm_cli.servers.sessions import RunOperator
+
+_PAUSE_SECONDS = 0.5
+_ATTEMPTS = 60
+"""So long may an aggregator be away, restarting, before it is given up."""
+
+
+async def events_of(operator: RunOperator, run: str) -> AsyncGenerator[Event, None]:
+    """From the first one on and without end; none is missed or repeated."""
+    last, failed = 0, 0
+    while True:
+        try:
+            async for event in operator.api.events(run, operator.token, last):
+                last, failed = event.id, 0
+                yield event
+        except UnreachableError:
+            failed += 1
+            if failed > _ATTEMPTS:
+                raise
+        await asyncio.sleep(_PAUSE_SECONDS)

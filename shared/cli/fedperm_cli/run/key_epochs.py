@@ -1,0 +1,49 @@
+"""Key epochs from the key server beside a run: the two servers do not know each other."""
+
+from dataclasses import dataclass
+
+from fedperm.api.key_server import KeyServerApi
+from fedperm.errors import UntrustedError
+from fedperm.run_document import KeySpec
+from fedperm.wire.aggregator import KeyEpoch
+from fedperm.wire.public_keys import signing_key
+from fedperm.wire.signed import verify
+from fedperm.wire.statements import EpochRecord
+from fedperm_cli.servers.sessions import RunOperator
+
+
+@dataclass(frozen=True)
+class Rekeyed:
+    """A run's newest key epoch, and which epochs it got just now."""
+
+    run: str
+    epoch: int
+    brought: tuple[int, ...]
+
+
+async def bring_key_epochs(keys: KeyServerApi, operator: RunOperator, run: str) -> Rekeyed:
+    """All epochs that the run does not have yet, in order; again: none."""
+    key = (await operator.api.document(run, operator.token)).content.key
+    known = await _newest_known(operator, run, key)
+    latest = (await keys.key(key.key)).latest_epoch
+    wanted = range(known + 1, latest + 1)
+    for epoch in wanted:
+        record = (await keys.epoch(key.key, epoch)).record
+        _check(record, key)
+        await operator.api.put_key_epoch(run, epoch, KeyEpoch(record=record), operator.token)
+    return Rekeyed(run, max(known, latest), tuple(wanted))
+
+
+async def _newest_known(operator: RunOperator, run: str, key: KeySpec) -> int:
+    stored = await operator.api.key_epochs(run, operator.token)
+    return max((_check(epoch.record, key).epoch for epoch in stored.epochs), default=0)
+
+
+def _check(record: str, key: KeySpec) -> EpochRecord:
+    try:
+        return verify(record, EpochRecord, signing_key(key.signing_key))
+    except UntrustedError:
+        raise UntrustedError(
+            f"an epoch of key {key.key} is not signed by the key server of the run's document",
+            "use the key server for which the run was made",
+        ) from None

@@ -1,0 +1,45 @@
+"""`fedperm run ls` and `show`."""
+
+import asyncio
+
+import typer
+
+from fedperm.wire.aggregator import RunList
+from fedperm_cli.names import RunName
+from fedperm_cli.option_groups import with_option_groups
+from fedperm_cli.output import Output
+from fedperm_cli.run.overview import Overview, read_overview
+from fedperm_cli.run.pages import print_overview, print_runs
+from fedperm_cli.servers.options import AsRunOperator
+
+
+@with_option_groups
+def ls(*, access: AsRunOperator, output: Output) -> None:
+    """List the runs."""
+    as_json = output.is_json()
+    found = asyncio.run(_list(access))
+    if as_json:
+        typer.echo(found.model_dump_json())
+    else:
+        print_runs(found)
+
+
+@with_option_groups
+def show(run: RunName, *, access: AsRunOperator, output: Output) -> None:
+    """Show a run: its state, its clients, and what each round took and gave."""
+    as_json = output.is_json()
+    overview = asyncio.run(_show(access, run))
+    if as_json:
+        typer.echo(overview.model_dump_json())
+    else:
+        print_overview(overview)
+
+
+async def _list(access: AsRunOperator) -> RunList:
+    async with access.session() as operator:
+        return await operator.api.runs(operator.token)
+
+
+async def _show(access: AsRunOperator, run: str) -> Overview:
+    async with access.session() as operator:
+        return await read_overview(operator, run)

@@ -1,0 +1,78 @@
+"""One round in a few numbers: who took part, what it gave, what it took."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import mean
+
+from fedperm.wire.aggregator import ClientReport, RoundReport, RoundState, UpdateState
+
+CLIENT_PHASES = ("train", "randomize", "encrypt", "upload", "decrypt")
+
+
+@dataclass(frozen=True)
+class PhaseSeconds:
+    """On the wall: the mean over the clients that reported, and the aggregator's two phases."""
+
+    train: float
+    randomize: float
+    encrypt: float
+    upload: float
+    decrypt: float
+    open: float
+    fold: float
+
+
+@dataclass(frozen=True)
+class RoundSummary:
+    """`accuracies` are the different ones that clients reported: at most one if all agree."""
+
+    round: int
+    state: RoundState
+    reason: str
+    selected: int
+    included: int
+    rejected: int
+    bounded: int
+    reports: int
+    accuracies: tuple[float, ...]
+    loss: float | None
+    seconds: PhaseSeconds
+    total_seconds: float | None
+    bytes_up: int
+    bytes_down: int
+
+    @property
+    def accuracy(self) -> float | None:
+        """That of the clients if they agree."""
+        return self.accuracies[0] if len(self.accuracies) == 1 else None
+
+
+def summarise(report: RoundReport) -> RoundSummary:
+    reports = [named.report for named in report.reports]
+    tests = [said.test for said in reports if said.test is not None]
+    states = [update.state for update in report.updates]
+    return RoundSummary(
+        round=report.outcome.round,
+        state=report.outcome.state,
+        reason=report.outcome.reason,
+        selected=len(report.outcome.selected),
+        included=len(report.outcome.included),
+        rejected=states.count(UpdateState.REJECTED),
+        bounded=sum(update.bounded is True for update in report.updates),
+        reports=len(reports),
+        accuracies=tuple(sorted({test.accuracy for test in tests if test.accuracy is not None})),
+        loss=mean(test.loss for test in tests) if tests else None,
+        seconds=_seconds(report, reports),
+        total_seconds=None if report.settled_at is None else report.settled_at - report.opened_at,
+        bytes_up=sum(said.bytes_up for said in reports),
+        bytes_down=sum(said.bytes_down for said in reports),
+    )
+
+
+def _seconds(report: RoundReport, reports: Iterable[ClientReport]) -> PhaseSeconds:
+    clients = [said.seconds for said in reports]
+    phases = {
+        phase: mean(getattr(client, phase) for client in clients) if clients else 0.0
+        for phase in CLIENT_PHASES
+    }
+    return PhaseSeconds(**phases, open=report.seconds.open, fold=report.seconds.fold)

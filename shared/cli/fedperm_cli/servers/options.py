@@ -1,0 +1,104 @@
+"""Options that say where a server is and who asks; a command takes only those it needs.
+
+The key operator and the run operator are two people, or two files: whoever holds the key
+operator's token can enrol and obtain the secret key, so no other command reads it.
+"""
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fedperm.api.key_server import KeyServerApi
+from fedperm_cli.errors import OptionsError
+from fedperm_cli.servers.sessions import (
+    KeyOperator,
+    RunOperator,
+    Server,
+    key_operator,
+    key_server,
+    run_operator,
+)
+
+
+def _option(name: str, variable: str, words: str, metavar: str) -> Any:
+    return typer.Option(
+        name,
+        metavar=metavar,
+        envvar=variable,
+        rich_help_panel="Servers",
+        show_default=False,
+        help=words,
+    )
+
+
+_KEY_SERVER = _option("--keyserver", "FEDPERM_KEYSERVER_URL", "The key server.", "URL")
+_AGGREGATOR = _option("--aggregator", "FEDPERM_AGGREGATOR_URL", "The aggregator.", "URL")
+_KEY_OPERATOR = _option(
+    "--key-operator-token-file",
+    "FEDPERM_KEY_OPERATOR_TOKEN_FILE",
+    "Holds the key operator's token.",
+    "FILE",
+)
+_RUN_OPERATOR = _option(
+    "--run-operator-token-file",
+    "FEDPERM_RUN_OPERATOR_TOKEN_FILE",
+    "Holds the run operator's token.",
+    "FILE",
+)
+CaFile = Annotated[
+    Path | None,
+    _option("--ca-file", "FEDPERM_CA_FILE", "Trust certificates of this CA only.", "FILE"),
+]
+
+
+@dataclass(frozen=True)
+class AsAnybody:
+    """What the key server tells everybody."""
+
+    keyserver: Annotated[str, _KEY_SERVER]
+    ca_file: CaFile = None
+
+    def session(self) -> AbstractAsyncContextManager[KeyServerApi]:
+        return key_server(Server(self.keyserver, self.ca_file))
+
+
+@dataclass(frozen=True)
+class AsKeyOperator:
+    keyserver: Annotated[str, _KEY_SERVER]
+    key_operator_token_file: Annotated[Path, _KEY_OPERATOR]
+    ca_file: CaFile = None
+
+    def session(self) -> AbstractAsyncContextManager[KeyOperator]:
+        return key_operator(Server(self.keyserver, self.ca_file), self.key_operator_token_file)
+
+
+@dataclass(frozen=True)
+class AsRunOperator:
+    aggregator: Annotated[str, _AGGREGATOR]
+    run_operator_token_file: Annotated[Path, _RUN_OPERATOR]
+    ca_file: CaFile = None
+
+    def session(self) -> AbstractAsyncContextManager[RunOperator]:
+        return run_operator(Server(self.aggregator, self.ca_file), self.run_operator_token_file)
+
+
+@dataclass(frozen=True)
+class AsRunOperatorIfNeeded:
+    """For commands that deal with a run only sometimes."""
+
+    aggregator: Annotated[str | None, _AGGREGATOR] = None
+    run_operator_token_file: Annotated[Path | None, _RUN_OPERATOR] = None
+    ca_file: CaFile = None
+
+    def session(self, why: str) -> AbstractAsyncContextManager[RunOperator]:
+        """`why` is the option or act that needs it."""
+        if self.aggregator is None or self.run_operator_token_file is None:
+            raise OptionsError(
+                f"{why} needs the aggregator and the run operator's token",
+                "also give --aggregator and --run-operator-token-file",
+            )
+        server = Server(self.aggregator, self.ca_file)
+        return run_operator(server, self.run_operator_token_file)
