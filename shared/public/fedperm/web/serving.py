@@ -41,10 +41,11 @@ def do_nothing() -> None:
 def serve(app: FastAPI, serving: Serving, on_stop: Callable[[], None] = do_nothing) -> None:
     """Until SIGTERM or SIGINT. `on_stop` is called at the signal, before the requests under way
     are waited for: long polls and streams learn from it that they are to end."""
+    server = _Server(_config(app, serving), on_stop)
     listener = _listen(serving)
     if serving.address_file is not None:
         write_durably(serving.address_file, _address(serving, listener).encode())
-    _Server(_config(app, serving), on_stop).run(sockets=[listener])
+    server.run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
@@ -73,7 +74,7 @@ def _address(serving: Serving, listener: socket.socket) -> str:
 
 
 def _config(app: FastAPI, serving: Serving) -> uvicorn.Config:
-    return uvicorn.Config(
+    config = uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
@@ -83,3 +84,10 @@ def _config(app: FastAPI, serving: Serving) -> uvicorn.Config:
         ssl_certfile=serving.tls_certificate,
         ssl_keyfile=serving.tls_key,
     )
+    try:
+        config.load()
+    except OSError as error:
+        raise SettingsError(
+            f"the TLS certificate or its key cannot be read: {error}", "check both files"
+        ) from None
+    return config
