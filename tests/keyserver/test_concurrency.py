@@ -1,6 +1,7 @@
 """Many at once, in threads of two servers on one SQLite file: nothing is given twice or lost."""
 
 import asyncio
+import threading
 
 import pytest
 
@@ -115,3 +116,16 @@ async def test_a_key_created_many_times_at_once_is_one_key(servers):
 async def test_of_two_servers_that_start_on_an_empty_database_one_makes_the_identity(start):
     answers = [await start().api.identity() for _ in range(2)]
     assert answers[0] == answers[1]
+
+
+async def test_long_work_does_not_stop_the_server_from_answering(server, clock):
+    """The key is being made, and is kept waiting until another request was answered."""
+    answered = threading.Event()
+    clock.meanwhile.append(lambda: answered.wait(30) or pytest.fail("nobody was answered"))
+    making = asyncio.create_task(server.api.create_key("slow", KeyRequest(key_bits=512), OPERATOR))
+    while clock.meanwhile:
+        await asyncio.sleep(0)
+    assert (await server.send("GET", "/livez")).status_code == 200
+    assert not making.done()
+    answered.set()
+    assert (await making).key == "slow"
