@@ -7,6 +7,7 @@ import typer
 import fedperm
 from fedperm_cli.bench.command import bench
 from fedperm_cli.client.commands import client_commands
+from fedperm_cli.demo.command import demo
 from fedperm_cli.exit_codes import EPILOG
 from fedperm_cli.keys.commands import keys
 from fedperm_cli.privacy.command import privacy
@@ -24,6 +25,7 @@ application = typer.Typer(
     aggregator undoes the shuffling without seeing it.""",
     epilog=EPILOG,
 )
+application.command(epilog=EPILOG)(demo)
 application.add_typer(keys, name="keys")
 application.add_typer(client_commands, name="client")
 application.add_typer(run_commands, name="run")

@@ -1,0 +1,90 @@
+"""`fedperm demo`: options in, processes up, rounds, summary, processes down."""
+
+import asyncio
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import typer
+
+from fedperm_cli.demo.folder import DemoFolder, make_folder
+from fedperm_cli.demo.interruption import all_ends_alike
+from fedperm_cli.demo.options import DemoOptions
+from fedperm_cli.demo.processes import Processes
+from fedperm_cli.errors import MissingExtraError
+from fedperm_cli.exit_codes import ExitCode
+from fedperm_cli.option_groups import with_option_groups
+from fedperm_cli.output import Output
+from fedperm_cli.pages import stdout
+from fedperm_cli.run.views import Silence, live_view
+from fedperm_cli.run.watching import View
+
+if TYPE_CHECKING:
+    from fedperm_cli.demo.outcome import Outcome
+
+SERVICES = ("fedperm_keyserver", "fedperm_aggregator", "fedperm_client")
+
+
+@with_option_groups
+def demo(*, options: DemoOptions, output: Output) -> None:
+    """Run a whole federation here: key server, aggregator and clients as processes of their own.
+
+    Real HTTP on free ports of this machine, real keys, real noise. It plays both operators, who
+    are two people elsewhere. Ends with what was learned, what it cost in privacy, time and bytes,
+    and a check that all clients hold the same model (exit code 1 if not). Stops all it started.
+    """
+    as_json = output.is_json()
+    _check_installed()
+    folder = make_folder(options.keep)
+    try:
+        with all_ends_alike():
+            outcome = _quietly(options, folder) if as_json else _visibly(options, folder)
+    except KeyboardInterrupt:
+        typer.echo(f"stopped, with all it had started; the logs are in {folder.logs}", err=True)
+        raise
+    if not outcome.succeeded:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _quietly(options: DemoOptions, folder: DemoFolder) -> "Outcome":
+    outcome = asyncio.run(_run(options, folder, Silence(), _tell_nothing))
+    typer.echo(outcome.to_json())
+    return outcome
+
+
+def _tell_nothing(_name: str, _fact: str) -> None:
+    pass
+
+
+def _visibly(options: DemoOptions, folder: DemoFolder) -> "Outcome":
+    from fedperm_cli.demo.pages import print_outcome  # noqa: PLC0415 (scipy takes a second)
+
+    console = stdout()
+
+    def tell(name: str, fact: str) -> None:
+        console.print(f"{name:11} {fact}", markup=False, soft_wrap=True)
+
+    tell("folder", str(folder.path))
+    tell("operators", "this demo is both the key operator and the run operator: elsewhere two")
+    with live_view(console) as view:
+        outcome = asyncio.run(_run(options, folder, view, tell))
+    print_outcome(outcome)
+    return outcome
+
+
+async def _run(
+    options: DemoOptions, folder: DemoFolder, view: View, tell: Callable[[str, str], None]
+) -> "Outcome":
+    from fedperm_cli.demo.federation import Federation  # noqa: PLC0415 (scipy takes a second)
+
+    with Processes(folder.logs) as processes:
+        return await Federation(options, folder, processes, tell).run(view)
+
+
+def _check_installed() -> None:
+    missing = [service for service in SERVICES if find_spec(service) is None]
+    if missing:
+        raise MissingExtraError(
+            f"the demo starts services that are not installed: {', '.join(missing)}",
+            "run it with make demo, which installs them",
+        )

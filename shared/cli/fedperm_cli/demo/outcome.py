@@ -1,0 +1,90 @@
+"""What a demo gave."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from fedperm.privacy.report import PrivacyReport
+from fedperm.run_document import FrozenDocument
+from fedperm.wire.aggregator import RunState
+from fedperm_cli.demo.folder import DemoFolder
+from fedperm_cli.demo.options import NAME
+from fedperm_cli.run.created_pages import privacy_document
+from fedperm_cli.run.round_summary import RoundSummary
+
+
+@dataclass(frozen=True)
+class ClientModel:
+    """The parameters that a client holds after its last round, read from its checkpoint."""
+
+    client: str
+    settled: int
+    parameters_sha256: str
+    model: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    state: RunState
+    reason: str
+    document: str
+    parameters: int
+    rounds: tuple[RoundSummary, ...]
+    clients: tuple[ClientModel, ...]
+    report: PrivacyReport | None
+    seconds: float
+    folder: Path
+    logs: Path
+
+    @property
+    def identical(self) -> bool:
+        """Every client has dealt with every round and holds the same parameters, bit by bit."""
+        held = {(client.settled, client.parameters_sha256) for client in self.clients}
+        return len(held) == 1 and self.clients[0].settled == len(self.rounds)
+
+    @property
+    def agreed(self) -> bool:
+        """Whoever tested a round's model found the same accuracy."""
+        return all(len(summary.accuracies) <= 1 for summary in self.rounds)
+
+    @property
+    def succeeded(self) -> bool:
+        return self.state is RunState.COMPLETED and self.identical and self.agreed
+
+    def to_json(self) -> str:
+        return json.dumps(
+            {
+                "state": self.state,
+                "reason": self.reason,
+                "document": self.document,
+                "parameters": self.parameters,
+                "identical": self.identical,
+                "agreed": self.agreed,
+                "rounds": [asdict(summary) for summary in self.rounds],
+                "clients": [asdict(client) for client in self.clients],
+                "privacy": privacy_document(self.report),
+                "seconds": self.seconds,
+                "folder": str(self.folder),
+                "logs": str(self.logs),
+            }
+        )
+
+
+def read_models(
+    folder: DemoFolder, clients: Sequence[str], document: FrozenDocument
+) -> tuple[ClientModel, ...]:
+    """From the disk: not what clients say, but what they have."""
+    return tuple(_read_model(client, folder.state(client), document) for client in clients)
+
+
+def _read_model(client: str, state: Path, document: FrozenDocument) -> ClientModel:
+    from fedperm_client.model_store import ModelStore  # noqa: PLC0415 (imports torch)
+
+    run = state / "runs" / NAME
+    store = ModelStore(run / "checkpoint.safetensors")
+    checkpoint = store.load(document.sha256, document.content.model.parameters)
+    if checkpoint is None:
+        return ClientModel(client, settled=0, parameters_sha256="", model="")
+    model = str(run / "model.safetensors")
+    return ClientModel(client, checkpoint.settled, checkpoint.sha256, model)
