@@ -63,7 +63,7 @@ def _round_view(session: Session, row: RoundRow) -> RoundView:
         .where(UpdateRow.run == row.run, UpdateRow.round == row.number)
         .group_by(UpdateRow.state)
     )
-    counts: dict[UpdateState, int] = dict(session.execute(updates).tuples())
+    counts: dict[UpdateState, int] = dict(session.execute(updates).all())
     return RoundView(
         number=row.number,
         state=row.state,

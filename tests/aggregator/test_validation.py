@@ -1,0 +1,159 @@
+"""What is checked after the acknowledgement: values, ciphertexts, norms."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gmpy2 import mpz
+
+from fedperm.paillier import PublicKey
+from fedperm.run_document import FrozenDocument
+from fedperm.wire.aggregator import EventKind, UpdateState
+from fedperm.wire.body import Body, Tensor
+from fedperm.wire.update import update_body
+from fedperm_secret.access import SECRET_KEY_ACCESS
+from fedperm_secret.keys import SecretKey
+from tests.aggregator.bench import Bench
+from tests.aggregator.parties import OPERATOR, Client, Prepared
+from tests.aggregator.test_exactness import check_sum
+
+pytestmark = pytest.mark.anyio
+
+
+def with_body(
+    prepared: Prepared, body: bytes, client: Client, document: FrozenDocument
+) -> Prepared:
+    """Signed by its sender as if it were right."""
+    manifest = client.manifest(document, 1, 1, body)
+    return Prepared(body, manifest, prepared.coded, prepared.shuffled)
+
+
+def with_ciphertext(bench: Bench, client: Client, number: mpz, place: int) -> Prepared:
+    """An honest upload but for one ciphertext."""
+    prepared = bench.prepare(client, 1)
+    key = bench.pair().public_key
+    at = update_body(bench.document.content.plan, key).offset_of("masks")
+    at += place * key.ciphertext_bytes
+    octets = number.to_bytes(key.ciphertext_bytes, "little")
+    body = prepared.body[:at] + octets + prepared.body[at + len(octets) :]
+    return with_body(prepared, body, client, bench.document)
+
+
+async def reject(bench: Bench, clients: list[Client], bad: Prepared) -> str:
+    """The first client sends it; it is acknowledged, rejected, and the round goes on without."""
+    receipt = await bench.upload(clients[0], 1, bad)
+    assert receipt.state is UpdateState.STORED
+    await bench.contribute(1, *clients[1:])
+    await bench.aggregator.tick()
+    assert await check_sum(bench, 1) == ("ben", "cleo")
+    token = bench.server.token(clients[0])
+    report = await bench.api.update(bench.run, 1, "ada", token)
+    assert report.state is UpdateState.REJECTED
+    assert (report.norm_before, report.norm_after, report.bounded) == (None, None, None)
+    return report.reason
+
+
+BAD: dict[str, Callable[[PublicKey], mpz]] = {
+    "zero": lambda _key: mpz(0),
+    "n squared": lambda key: key.n_squared,
+    "more than n squared": lambda key: mpz((1 << (2 * key.key_bits)) - 1),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+async def test_numbers_that_are_no_ciphertexts_are_rejected(
+    opened: Bench, clients: list[Client], what
+):
+    number = BAD[what](opened.pair().public_key)
+    bad = with_ciphertext(opened, clients[0], number, place=5)
+    assert await reject(opened, clients, bad) == "a ciphertext lies outside 1 .. n^2 - 1"
+    assert EventKind.KEY_COMPROMISED not in await kinds(opened)
+
+
+async def kinds(bench: Bench) -> list[str]:
+    bench.aggregator.services.changes.close()  # the stream ends after what is there
+    return [event.event async for event in bench.api.events(bench.run, OPERATOR)]
+
+
+async def test_a_factor_of_the_key_is_rejected_destroyed_and_reported(
+    opened: Bench, clients: list[Client], caplog
+):
+    """The factor is in no event, log, database or file afterwards."""
+    caplog.set_level(logging.DEBUG)
+    p, _ = opened.pair().factors(SECRET_KEY_ACCESS)
+    bad = with_ciphertext(opened, clients[0], 3 * p, place=0)
+    reason = await reject(opened, clients, bad)
+    assert reason == "a ciphertext shares a factor with n"
+    opened.aggregator.services.changes.close()
+    events = [event async for event in opened.api.events(opened.run, OPERATOR)]
+    (compromise,) = [e for e in events if e.event == EventKind.KEY_COMPROMISED]
+    assert (compromise.client, compromise.round) == ("ada", 1)
+    assert "rotate" in compromise.details["hint"]
+    for number in (p, 3 * p):
+        assert hits(opened.aggregator.settings.state_directory, number) == []
+        assert str(number) not in caplog.text
+        assert f"{number:x}" not in caplog.text
+
+
+def hits(folder: Path, number: mpz) -> list[Path]:
+    """Files that hold a number in any usual encoding."""
+    length = (number.bit_length() + 7) // 8
+    encodings = (
+        number.to_bytes(length, "little"),
+        number.to_bytes(length, "big"),
+        str(number).encode(),
+        f"{number:x}".encode(),
+    )
+    found = [path for path in folder.rglob("*") if path.is_file()]
+    assert found
+    return [path for path in found if any(e in path.read_bytes() for e in encodings)]
+
+
+async def test_a_value_of_too_many_bits_is_rejected(bench: Bench, clients: list[Client]):
+    await bench.create(value_bits=7)
+    await bench.join(*clients)
+    await bench.aggregator.tick()
+    prepared = bench.prepare(clients[0], 1)
+    key: SecretKey = bench.pair()
+    at = update_body(bench.document.content.plan, key.public_key).offset_of("values")
+    body = prepared.body[:at] + b"\x80" + prepared.body[at + 1 :]
+    bad = with_body(prepared, body, clients[0], bench.document)
+    assert await reject(bench, clients, bad) == "a value exceeds 127"
+
+
+async def test_a_header_of_another_type_or_shape_is_rejected(opened: Bench, clients: list[Client]):
+    """The same length, so that only the header tells."""
+    prepared = opened.prepare(clients[0], 1)
+    key = opened.pair().public_key
+    right = update_body(opened.document.content.plan, key)
+    wrong = Body((Tensor("values", np.dtype("u1"), (4, 3)), right.tensors[1]))
+    assert wrong.size == right.size
+    body = wrong.header + prepared.body[len(right.header) :]
+    bad = with_body(prepared, body, clients[0], opened.document)
+    assert (await reject(opened, clients, bad)).startswith("tensor values is not")
+
+
+async def test_a_rejected_client_cannot_try_again_in_the_same_round(
+    opened: Bench, clients: list[Client]
+):
+    bad = with_ciphertext(opened, clients[0], mpz(0), place=1)
+    await reject(opened, clients, bad)
+    assert (await opened.upload(clients[0], 1, bad)).state is UpdateState.REJECTED
+    assert (await opened.task(clients[0], settled=1)).round == 2
+
+
+async def test_a_round_in_which_too_many_are_rejected_is_aborted_at_once(
+    opened: Bench, clients: list[Client]
+):
+    for client in clients[:2]:
+        await opened.upload(client, 1, with_ciphertext(opened, client, mpz(0), place=1))
+    await opened.contribute(1, clients[2])
+    await opened.aggregator.tick()
+    outcome = await opened.api.outcome(opened.run, 1, OPERATOR)
+    assert outcome.state == "aborted"
+    assert outcome.reason == "1 of 3 selected clients sent a valid update, 2 are needed"
+    token = opened.server.token(clients[2])
+    report = await opened.api.update(opened.run, 1, "cleo", token)
+    assert report.state is UpdateState.DROPPED
