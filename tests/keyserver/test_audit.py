@@ -1,5 +1,8 @@
 """The audit log over HTTP: in pages, unbroken, and evidence against whoever edits the database."""
 
+import hashlib
+import json
+
 import pytest
 
 from fedperm.audit_chain import START, verify_chain
@@ -88,3 +91,17 @@ async def test_an_entry_cut_off_the_end_is_noticed_by_whoever_kept_it(server, en
     await server.api.mint_token("demo", TokenRequest(), OPERATOR)
     entries = (await server.api.audit(OPERATOR)).entries
     assert verify_chain(entries, START) != kept
+
+
+async def test_an_outsider_verifies_it_from_the_protocol_alone(server, enrolled, clock):
+    clock.advance(0.1234)
+    await (await enrolled()).secret_key(1)
+    answer = await server.send("GET", "/v1/audit", token=OPERATOR)
+    previous = "0" * 64
+    for entry in json.loads(answer.content)["entries"]:
+        found = entry.pop("hash")
+        assert entry["previous"] == previous
+        text = json.dumps(entry, sort_keys=True, separators=(",", ":"))
+        assert hashlib.sha256(text.encode("ascii")).hexdigest() == found
+        assert text[text.index('"at":') :].split(",")[0].encode() in answer.content
+        previous = found

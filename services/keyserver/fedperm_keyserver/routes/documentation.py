@@ -8,13 +8,13 @@ from fedperm.wire.problem import INTERNAL, MEDIA_TYPE, PROBLEMS, Problem
 Responses = dict[int | str, dict[str, Any]]
 
 _ANYWHERE = (413, 415, 422, 500, 503)
+_PROBLEM = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
 
 
 def problems(*statuses: int) -> Responses:
     """These statuses, and those that any request may meet, come with a problem document."""
-    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
     return {
-        status: {"description": _titles(status), "content": content}
+        status: {"description": _titles(status), "content": _PROBLEM}
         for status in (*statuses, *_ANYWHERE)
     }
 
