@@ -27,9 +27,10 @@ def check_key_bits(key_bits: int, *, insecure_for_tests: bool) -> None:
         raise KeyStrengthError(
             f"a key of {key_bits} bits", f"choose one of {', '.join(map(str, KEY_SIZES))} bits"
         )
-    if key_bits < 64 or key_bits % 16:
+    if not 64 <= key_bits <= KEY_SIZES[-1] or key_bits % 16:
         raise KeyStrengthError(
-            f"a test key of {key_bits} bits", "choose at least 64 bits and a multiple of 16"
+            f"a test key of {key_bits} bits",
+            f"choose 64 to {KEY_SIZES[-1]} bits, and a multiple of 16",
         )
 
 

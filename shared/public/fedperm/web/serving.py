@@ -79,6 +79,7 @@ def _config(app: FastAPI, serving: Serving) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # callers must not choose the address that limits count by
         timeout_keep_alive=serving.keep_alive_seconds,
         timeout_graceful_shutdown=DRAIN_SECONDS,
         ssl_certfile=serving.tls_certificate,
