@@ -1,6 +1,5 @@
 """An aggregator in this process: real routes, real files and database, time moved by hand."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -46,33 +45,36 @@ IN_THIS_PROCESS = Workers(InlineExecutor(), 1)
 
 
 def settings_in(folder: Path, **changes: Any) -> AggregatorSettings:
-    return AggregatorSettings(
-        operator_token_file=folder / "unused",
-        state_directory=folder / "state",
-        insecure_for_tests=True,
-        **changes,
-    )
+    members = {
+        "operator_token_file": folder / "unused",
+        "state_directory": folder / "state",
+        "insecure_for_tests": True,
+    }
+    return AggregatorSettings(**(members | changes))
 
 
-@dataclass
 class Aggregator:
     """One process's worth; `restarted` makes the next one on the same folder."""
 
-    folder: Path
-    clock: ManualClock
-    workers: Workers = IN_THIS_PROCESS
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        self.settings = settings_in(self.folder)
+    def __init__(
+        self,
+        folder: Path,
+        clock: ManualClock,
+        workers: Workers = IN_THIS_PROCESS,
+        seed: int = 1,
+        **settings: Any,
+    ) -> None:
+        self.folder, self.clock, self.workers, self.seed = folder, clock, workers, seed
+        self.settings = settings_in(folder, **settings)
         self.settings.state_directory.mkdir(exist_ok=True)
         self.database = Database(self.settings.url)
+        self.pool = WorkerPool(lambda: self.workers)
         self.app: FastAPI = build_app(
             Parts(
                 self.settings,
                 OperatorCredential.of(OPERATOR),
                 self.database,
-                WorkerPool(lambda: self.workers),
+                self.pool,
                 self.clock,
                 Random(self.seed),
             )
@@ -89,7 +91,7 @@ class Aggregator:
 
     def restarted(self) -> "Aggregator":
         """As after a crash: nothing of this one is closed in order, its memory is lost."""
-        successor = Aggregator(self.folder, self.clock, self.workers, self.seed + 1)
+        successor = Aggregator(self.folder, self.clock, seed=self.seed + 1)
         successor.services.foreman.start()
         return successor
 

@@ -15,6 +15,7 @@ from fedperm.clock import Clock
 from fedperm.database import Database
 from fedperm.web.credentials import OperatorCredential
 from fedperm.web.service import build_service
+from fedperm_aggregator.attendance import Attendance
 from fedperm_aggregator.blobs import Blobs
 from fedperm_aggregator.changes import Changes
 from fedperm_aggregator.conductor import Conductor
@@ -169,6 +170,7 @@ def _foreman(parts: Parts, common: _Common, registry: CollectorRegistry) -> Fore
     return Foreman(
         Conductor(c.stores, c.documents, c.presence, clock, randomness),
         _crew(parts, common),
+        Attendance(c.stores, c.presence, clock),
         Housekeeping(c.stores, c.blobs),
         Journal(c.stores.events, metrics),
         c.changes,

@@ -67,7 +67,7 @@ def check_update(job: CheckJob) -> Verdict:
 
 def _examine(job: CheckJob) -> Verdict:
     terms = job.terms
-    update = decode_update(_mapped(job.path), terms.plan, terms.public_key)
+    update = decode_update(mapped(job.path), terms.plan, terms.public_key)
     if terms.bound is None:
         return Verdict()
     bounded = terms.bound.apply(update.values, terms.plan.fixed_point)
@@ -81,11 +81,11 @@ def _examine(job: CheckJob) -> Verdict:
 def read_member(path: Path, sha256: str, terms: Terms) -> BoundedUpdate:
     """A checked update as it is folded: its values bounded once more, which gives the same, its
     masks where they lie. A file that changed since it was acknowledged is refused."""
-    mapped = _mapped(path)
-    if hashlib.sha256(mapped).hexdigest() != sha256:
+    octets = mapped(path)
+    if hashlib.sha256(octets).hexdigest() != sha256:
         raise BodyError("a stored upload has changed since it was accepted", "check the disk")
     body = update_body(terms.plan, terms.public_key)
-    values = body.decode(mapped)["values"]
+    values = body.decode(octets)["values"]
     if terms.bound is None:
         bounded = BoundedValues(values.copy(), 0.0, 0.0)
     else:
@@ -93,6 +93,6 @@ def read_member(path: Path, sha256: str, terms: Terms) -> BoundedUpdate:
     return BoundedUpdate(StoredMasks(path, body.offset_of("masks")), bounded.values)
 
 
-def _mapped(path: Path) -> memoryview:
+def mapped(path: Path) -> memoryview:
     """The file in the address space, not in memory."""
     return np.memmap(path, np.uint8, "r").data

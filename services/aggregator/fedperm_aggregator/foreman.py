@@ -4,6 +4,7 @@ import asyncio
 import logging
 
 from fedperm.errors import BusyError
+from fedperm_aggregator.attendance import Attendance
 from fedperm_aggregator.changes import Changes
 from fedperm_aggregator.conductor import Conductor
 from fedperm_aggregator.crew import Crew
@@ -20,12 +21,14 @@ class Foreman:
         self,
         conductor: Conductor,
         crew: Crew,
+        attendance: Attendance,
         housekeeping: Housekeeping,
         journal: Journal,
         changes: Changes,
     ) -> None:
         self._conductor = conductor
         self._crew = crew
+        self._attendance = attendance
         self._housekeeping = housekeeping
         self._journal = journal
         self._changes = changes
@@ -57,6 +60,7 @@ class Foreman:
     def start(self) -> None:
         """Takes up what a former process left. Nobody else may work on this state."""
         self._housekeeping.sweep()
+        self._attendance.load()
         self._crew.take_over()
 
     def stop(self) -> None:
@@ -74,3 +78,4 @@ class Foreman:
         self._conductor.move_all()
         self._crew.start_jobs()
         self._housekeeping.scrub()
+        self._attendance.save()

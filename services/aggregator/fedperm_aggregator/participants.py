@@ -2,7 +2,7 @@
 
 from fedperm.clock import Clock
 from fedperm.errors import ConflictError, ForbiddenError
-from fedperm.wire.aggregator import Heartbeat, ParticipantStatus, Participation, Phase
+from fedperm.wire.aggregator import Heartbeat, ParticipantStatus, Participation
 from fedperm_aggregator.documents import Documents
 from fedperm_aggregator.gate import Participant
 from fedperm_aggregator.presence import Presence, Seen
@@ -56,11 +56,11 @@ class Participants:
 
     def _status(self, run: str, joined: Joined) -> ParticipantStatus:
         now = self._clock.now()
-        seen = self._presence.last(run, joined.client) or Seen(joined.last_seen_at, Phase.IDLE, 0)
+        seen = self._presence.last(run, joined.client) or Seen(joined.joined_at)
         return ParticipantStatus(
             client=joined.client,
             joined_at=joined.joined_at,
-            last_seen_at=max(seen.at, joined.last_seen_at),
+            last_seen_at=seen.at,
             online=self._presence.is_online(run, joined.client, now),
             phase=seen.phase,
             round=seen.round,

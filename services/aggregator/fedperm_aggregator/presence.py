@@ -1,6 +1,7 @@
-"""Who is here now. In memory only: after a restart a client is heard of within seconds, and a
-disk access for every heartbeat of every client would buy nothing."""
+"""Who is here now. In memory: a disk access for every heartbeat of every client would buy little.
+`attendance` saves it now and then, so that a restart does not make everybody look absent."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fedperm.wire.aggregator import Phase
@@ -15,18 +16,27 @@ class Seen:
     round: int = 0
 
 
+@dataclass(frozen=True)
+class Sighting:
+    run: str
+    client: str
+    at: float
+
+
 class Presence:
     def __init__(self, online_seconds: float) -> None:
         self._online_seconds = online_seconds
         self._seen: dict[tuple[str, str], Seen] = {}
+        self._unsaved: set[tuple[str, str]] = set()
 
     def beat(self, run: str, client: str, seen: Seen) -> None:
         self._seen[run, client] = seen
+        self._unsaved.add((run, client))
 
     def heard(self, run: str, client: str, now: float) -> None:
         """Any other request of the client: it says nothing about what it is doing."""
         known = self._seen.get((run, client), Seen(now))
-        self._seen[run, client] = Seen(now, known.phase, known.round)
+        self.beat(run, client, Seen(now, known.phase, known.round))
 
     def last(self, run: str, client: str) -> Seen | None:
         return self._seen.get((run, client))
@@ -39,3 +49,12 @@ class Presence:
     def online(self, now: float) -> int:
         """How many, in all runs together."""
         return sum(self.is_online(run, client, now) for run, client in list(self._seen))
+
+    def load(self, sightings: Iterable[Sighting]) -> None:
+        for sighting in sightings:
+            self._seen[sighting.run, sighting.client] = Seen(sighting.at)
+
+    def unsaved(self) -> list[Sighting]:
+        """What came in since it was last asked."""
+        keys, self._unsaved = self._unsaved, set()
+        return [Sighting(run, client, self._seen[run, client].at) for run, client in keys.copy()]

@@ -7,13 +7,14 @@ from fedperm.clock import Clock
 from fedperm.errors import InvalidRequestError, ParameterError, UnknownResourceError, UntrustedError
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.wire.aggregator import KeyEpoch, RunStatus
-from fedperm.wire.model import model_body
+from fedperm.wire.model import decode_model, model_body
 from fedperm.wire.statements import EpochRecord
 from fedperm_aggregator.admission import check_size
 from fedperm_aggregator.blobs import Blobs, PublishedFile
+from fedperm_aggregator.checking import mapped
 from fedperm_aggregator.documents import Documents, epoch_record
 from fedperm_aggregator.incoming import Body
-from fedperm_aggregator.reception import Reception
+from fedperm_aggregator.reception import Received, Reception
 from fedperm_aggregator.stores import Stores
 
 Created = tuple[RunStatus, bool]
@@ -67,9 +68,13 @@ class Runs:
         check_size(size, model_body(model.parameters).size)
         async with self._reception.receive(body, size) as received:
             received.check(model.initial_sha256, "the document's initial_sha256")
-            await asyncio.to_thread(self._blobs.keep, received.path, self._blobs.initial_model(run))
+            await asyncio.to_thread(self._keep_model, run, received, model.parameters)
         is_new = await asyncio.to_thread(self._store.record_model, run, self._clock.now())
         return await asyncio.to_thread(self.status, run), is_new
+
+    def _keep_model(self, run: str, received: Received, parameters: int) -> None:
+        decode_model(mapped(received.path), parameters)
+        self._blobs.keep(received.path, self._blobs.initial_model(run))
 
     def initial_model(self, run: str) -> PublishedFile:
         if not self._store.has_model(run):

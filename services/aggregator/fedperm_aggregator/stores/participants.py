@@ -1,5 +1,6 @@
 """Who takes part in a run."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlalchemy import select
@@ -8,6 +9,7 @@ from sqlalchemy.orm import Session
 from fedperm.database import Database, transaction
 from fedperm.errors import ConflictError, ForbiddenError
 from fedperm.wire.aggregator import EventKind
+from fedperm_aggregator.presence import Sighting
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.lookup import the_participant
 from fedperm_aggregator.tables import ParticipantRow
@@ -15,12 +17,11 @@ from fedperm_aggregator.tables import ParticipantRow
 
 @dataclass(frozen=True)
 class Joined:
-    """A participant as stored; when it was last seen is also in memory (`presence`)."""
+    """A participant as stored."""
 
     client: str
     signing_key: str
     joined_at: float
-    last_seen_at: float
     excluded: bool
 
 
@@ -36,7 +37,6 @@ class ParticipantStore:
         known = session.get(ParticipantRow, (run, client))
         if known is not None:
             _refuse_excluded_or_other(known, signing_key)
-            known.last_seen_at = now
             return _joined(known), False
         row = ParticipantRow(
             run=run,
@@ -67,6 +67,19 @@ class ParticipantStore:
         rows = select(ParticipantRow).where(ParticipantRow.run == run)
         return tuple(map(_joined, session.scalars(rows.order_by(ParticipantRow.client))))
 
+    @transaction
+    def sightings(self, session: Session) -> list[Sighting]:
+        rows = session.scalars(select(ParticipantRow))
+        return [Sighting(row.run, row.client, row.last_seen_at) for row in rows]
+
+    @transaction
+    def save(self, session: Session, sightings: Iterable[Sighting]) -> None:
+        """Of those who have joined."""
+        for sighting in sightings:
+            row = session.get(ParticipantRow, (sighting.run, sighting.client))
+            if row is not None:
+                row.last_seen_at = sighting.at
+
 
 def _refuse_excluded_or_other(known: ParticipantRow, signing_key: str) -> None:
     if known.excluded:
@@ -81,4 +94,4 @@ def _refuse_excluded_or_other(known: ParticipantRow, signing_key: str) -> None:
 
 
 def _joined(row: ParticipantRow) -> Joined:
-    return Joined(row.client, row.signing_key, row.joined_at, row.last_seen_at, row.excluded)
+    return Joined(row.client, row.signing_key, row.joined_at, row.excluded)

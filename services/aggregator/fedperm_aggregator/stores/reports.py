@@ -57,12 +57,11 @@ class ReportStore:
         now: float,
     ) -> None:
         """The first one stays."""
-        participant = the_participant(session, run, client)
+        the_participant(session, run, client)
         if not the_round(session, run, number).state.is_settled:
             raise ConflictError(f"round {number} is not settled", "report when it is")
         if session.get(ReportRow, (run, number, client)) is not None:
             return
-        participant.last_seen_at = now
         text = report.model_dump_json()
         row = ReportRow(run=run, round=number, client=client, report=text, received_at=now)
         session.add(row)

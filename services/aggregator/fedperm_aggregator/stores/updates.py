@@ -11,7 +11,7 @@ from fedperm_aggregator.admission import Claim, Slot, StoredUpdate, judge
 from fedperm_aggregator.checking import Verdict
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.jobs import Lease, add_job, owned_job
-from fedperm_aggregator.stores.lookup import the_participant, the_round, the_update
+from fedperm_aggregator.stores.lookup import the_round, the_update
 from fedperm_aggregator.stores.views import slot_of
 from fedperm_aggregator.tables import JobKind, UpdateRow
 
@@ -62,7 +62,6 @@ class UpdateStore:
             )
         )
         add_job(session, JobKind.CHECK, new.run, new.round, new.client)
-        the_participant(session, new.run, new.client).last_seen_at = now
         record(
             session,
             new.run,

@@ -1,0 +1,208 @@
+"""Jobs are done once, whatever happens to those who do them."""
+
+import asyncio
+from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool
+from random import Random
+from typing import Any
+
+import pytest
+
+from fedperm.wire.aggregator import Event, EventKind, RoundState, UpdateState
+from fedperm.workers import Workers
+from fedperm_aggregator.crew import MOST_ATTEMPTS
+from fedperm_aggregator.stores.jobs import JobStore
+from tests.aggregator.bench import IN_THIS_PROCESS, Aggregator, Bench
+from tests.aggregator.gated import gated
+from tests.aggregator.parties import OPERATOR, Client
+from tests.aggregator.test_exactness import check_sum
+from tests.core.federation import InlineExecutor
+
+pytestmark = pytest.mark.anyio
+
+
+async def events(bench: Bench, kind: EventKind) -> list[Event]:
+    return [e for e in bench.aggregator.events.of_run(bench.run, 0) if e.event == kind]
+
+
+async def test_a_worker_that_is_slow_keeps_its_job_while_it_says_so(
+    opened: Bench, clients: list[Client]
+):
+    await opened.contribute(1, clients[0])
+    other = opened.aggregator.sibling(IN_THIS_PROCESS)
+    async with gated(opened.aggregator) as gate:
+        await opened.aggregator.services.foreman.tick()
+        gate.wait_for_work()
+        for _ in range(3):
+            opened.clock.advance(10)
+            await opened.aggregator.services.foreman.tick()
+            await other.tick()
+        assert await events(opened, EventKind.UPDATE_CHECKED) == []
+    assert len(await events(opened, EventKind.UPDATE_CHECKED)) == 1
+
+
+async def test_a_check_that_was_stopped_past_its_lease_writes_nothing(
+    opened: Bench, clients: list[Client]
+):
+    await opened.contribute(1, *clients)
+    other = opened.aggregator.sibling(IN_THIS_PROCESS)
+    async with gated(opened.aggregator) as gate:
+        await opened.aggregator.services.foreman.tick()
+        gate.wait_for_work()
+        await other.tick()
+        assert len(await events(opened, EventKind.UPDATE_CHECKED)) == 1  # the third, never leased
+        opened.clock.advance(16)
+        await other.tick()
+        assert len(await events(opened, EventKind.UPDATE_CHECKED)) == 3
+        assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
+        assert (await opened.upload(clients[0], 1, opened.sent[1, "ada"])).state == "included"
+    assert len(await events(opened, EventKind.UPDATE_CHECKED)) == 3
+    assert (await opened.upload(clients[0], 1, opened.sent[1, "ada"])).state == "included"
+
+
+async def test_a_fold_that_was_stopped_past_its_lease_publishes_nothing(
+    opened: Bench, clients: list[Client]
+):
+    await opened.contribute(1, *clients)
+    foreman = opened.aggregator.services.foreman
+    for _ in range(2):
+        await foreman.tick()
+        await foreman.drain()
+    other = opened.aggregator.sibling(IN_THIS_PROCESS)
+    async with gated(opened.aggregator) as gate:
+        await foreman.tick()
+        gate.wait_for_work()
+        await other.tick()
+        assert await opened.state(1) is RoundState.SEALED
+        opened.clock.advance(16)
+        await other.tick()
+        published = await opened.api.aggregate(opened.run, 1, OPERATOR)
+    assert await opened.api.aggregate(opened.run, 1, OPERATOR) == published
+    assert len(await events(opened, EventKind.ROUND_PUBLISHED)) == 1
+    rounds = opened.aggregator.settings.state_directory / "runs" / opened.run / "rounds"
+    assert len(list(rounds.glob("1/aggregate.*"))) == 1
+    await check_sum(opened, 1)
+
+
+class Failing(Executor):
+    """Every job fails, as on a machine out of memory."""
+
+    def __init__(self, error: Exception, times: int) -> None:
+        self._error = error
+        self._left = times
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        if self._left == 0:
+            return InlineExecutor().submit(fn, *args, **kwargs)
+        self._left -= 1
+        future: Future[Any] = Future()
+        future.set_exception(self._error)
+        return future
+
+
+def use(aggregator: Aggregator, executor: Executor) -> None:
+    former, aggregator.workers = aggregator.workers, Workers(executor, 1)
+    aggregator.pool.replace(former)
+
+
+async def attempt(bench: Bench, times: int) -> None:
+    for _ in range(times):
+        await bench.aggregator.tick()
+        bench.clock.advance(3)
+
+
+async def test_a_job_that_fails_is_tried_again(opened: Bench, clients: list[Client]):
+    use(opened.aggregator, Failing(MemoryError(), times=4))
+    await opened.contribute(1, *clients)
+    await attempt(opened, 4)
+    assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
+    failures = await events(opened, EventKind.JOB_FAILED)
+    assert [(e.details["kind"], e.details["reason"]) for e in failures] == [
+        ("check", "MemoryError")
+    ] * 4
+
+
+async def test_an_update_that_cannot_be_checked_is_rejected_after_five_attempts(
+    opened: Bench, clients: list[Client]
+):
+    use(opened.aggregator, Failing(MemoryError(), times=MOST_ATTEMPTS))
+    await opened.contribute(1, clients[0])
+    await attempt(opened, MOST_ATTEMPTS)
+    report = await opened.api.update(opened.run, 1, "ada", OPERATOR)
+    assert report.state is UpdateState.REJECTED
+    assert report.reason == "could not be checked: MemoryError (5 attempts)"
+    await opened.contribute(1, *clients[1:])
+    await opened.aggregator.tick()
+    assert await check_sum(opened, 1) == ("ben", "cleo")
+
+
+async def test_a_round_that_cannot_be_folded_is_aborted_after_five_attempts(
+    opened: Bench, clients: list[Client]
+):
+    await opened.contribute(1, *clients)
+    foreman = opened.aggregator.services.foreman
+    for _ in range(2):
+        await foreman.tick()
+        await foreman.drain()
+    use(opened.aggregator, Failing(MemoryError(), times=-1))
+    await attempt(opened, MOST_ATTEMPTS)
+    outcome = await opened.api.outcome(opened.run, 1, OPERATOR)
+    assert outcome.state is RoundState.ABORTED
+    assert outcome.reason == "could not be folded: MemoryError (5 attempts)"
+    assert {u.state for u in (await opened.api.round_report(opened.run, 1, OPERATOR)).updates} == {
+        UpdateState.DROPPED
+    }
+
+
+async def test_an_upload_that_the_disk_changed_is_not_added_silently(
+    opened: Bench, clients: list[Client]
+):
+    await opened.contribute(1, *clients)
+    foreman = opened.aggregator.services.foreman
+    for _ in range(2):
+        await foreman.tick()
+        await foreman.drain()
+    path = next(opened.aggregator.settings.state_directory.rglob("uploads/ada.*"))
+    octets = bytearray(path.read_bytes())
+    octets[-1] ^= 1
+    path.write_bytes(octets)
+    await attempt(opened, MOST_ATTEMPTS)
+    outcome = await opened.api.outcome(opened.run, 1, OPERATOR)
+    assert outcome.state is RoundState.ABORTED
+    assert "has changed since it was accepted" in outcome.reason
+
+
+async def test_a_pool_that_breaks_is_replaced(opened: Bench, clients: list[Client]):
+    broken = Failing(BrokenProcessPool("a process died"), times=-1)
+    use(opened.aggregator, broken)
+    opened.aggregator.workers = IN_THIS_PROCESS  # what the next pool will be
+    await opened.contribute(1, *clients)
+    await attempt(opened, 2)
+    assert opened.aggregator.pool.workers is IN_THIS_PROCESS
+    assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
+
+
+async def test_a_shutdown_gives_unfinished_jobs_back_without_counting_the_attempt(
+    opened: Bench, clients: list[Client]
+):
+    await opened.contribute(1, clients[0])
+    async with gated(opened.aggregator) as gate:
+        await opened.aggregator.services.foreman.tick()
+        gate.wait_for_work()
+        await asyncio.to_thread(opened.aggregator.services.foreman.stop)
+    (lease,) = JobStore(opened.aggregator.database).claim(opened.clock.now(), 15, 9, Random(1))
+    assert (lease.client, lease.attempt) == ("ada", 1)
+
+
+async def test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up(
+    opened: Bench, clients: list[Client]
+):
+    await opened.contribute(1, clients[0])
+    jobs = JobStore(opened.aggregator.database)
+    now = opened.clock.now()
+    (abandoned,) = jobs.claim(now + 7200, 15, 9, Random(1))
+    (claimed,) = jobs.claim(now, 15, 9, Random(2))
+    assert (claimed.job, claimed.attempt) == (abandoned.job, 2)
+    assert jobs.claim(now + 14, 15, 9, Random(3)) == []
+    (again,) = jobs.claim(now + 15, 15, 9, Random(4))
+    assert again.owner not in {abandoned.owner, claimed.owner}
