@@ -9,6 +9,7 @@ from fedperm.wire.enrolment_token import EnrolmentToken, parse_token
 from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm_client.identity import ClientIdentity, ClientKeys, enrol
 from tests.client.cut_line import CutLine
+from tests.client.federation import Federation
 from tests.keyserver.server import KEY_BITS, OPERATOR, MovingClock, Server
 
 KEY = "main"
@@ -51,3 +52,11 @@ async def token(key_server) -> EnrolmentToken:
 async def identity(tmp_path, randomness, token, key_server_api) -> ClientIdentity:
     keys = ClientKeys.kept_at(tmp_path / "keys.json", randomness)
     return await enrol(tmp_path / "enrolled.json", keys, KEY, token, key_server_api)
+
+
+@pytest.fixture
+def federation(tmp_path, clock) -> Federation:
+    """Both servers, without a run."""
+    federation = Federation(tmp_path, clock)
+    yield federation
+    federation.close()

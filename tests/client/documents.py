@@ -1,5 +1,6 @@
 """Small run documents; every test changes what it is about."""
 
+from pathlib import Path
 from typing import Any
 
 from fedperm.norm_bound import honest_limit
@@ -7,7 +8,9 @@ from fedperm.run_document import RunDocument
 from fedperm.windows import Geometry
 from fedperm_client.initial_model import InitialModel, initial_model
 
+OWN_TASK = f"{Path(__file__).parents[1] / 'tasks' / 'own_task.py'}:Lines"
 DIGITS = initial_model("digits", {}, seed=0)
+LINES = initial_model(OWN_TASK, {}, seed=0)
 SIGNING_KEY = "A" * 43
 LAPLACE_SCALE = 0.5
 
@@ -37,3 +40,14 @@ def document(initial: InitialModel = DIGITS, **changes: Any) -> RunDocument:
     geometry = Geometry(initial.spec.parameters, content["shuffle"]["k1"], 1)
     limit = honest_limit(geometry.padded_d, content["noise"]["laplace_scale"])
     return RunDocument.model_validate({"norm_bound": {"limit": limit}, **content})
+
+
+def lines_document(**changes: Any) -> RunDocument:
+    """The smallest run there is: two parameters, two clients, two rounds."""
+    rounds = document().rounds.model_dump()
+    small = {
+        "task": {"name": "lines", "options": {"count": 16, "shards": 3}},
+        "shuffle": {"k1": 2, "k2": 1},
+        "rounds": rounds | {"count": 2, "clients_per_round": 2, "start_with": 2},
+    }
+    return document(LINES, **(small | changes))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from fedperm.noise.sampler import NoiseSampler
 from fedperm.privacy.report import PrivacyReport
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm_client.account import Account
@@ -71,7 +72,7 @@ def assemble(
         keyring=keyring,
         learner=_learner(environment, session, document),
         preparation=Preparation.of(document, noise, environment.randomness),
-        account=_account(environment, document),
+        account=_account(environment, document, noise),
         privacy=_with_note(privacy) if reports_loss else privacy,
         store=ModelStore(directory.checkpoint),
         outbox=Outbox(directory.outbox),
@@ -89,8 +90,9 @@ def _learner(environment: Environment, session: Session, document: RunDocument) 
     return Learner(task, document, promise_of(document))
 
 
-def _account(environment: Environment, document: RunDocument) -> Account | None:
-    noise = noise_of(document)
+def _account(
+    environment: Environment, document: RunDocument, noise: NoiseSampler | None
+) -> Account | None:
     if environment.ledger is None or noise is None:
         return None
     return Account(environment.ledger, document.run, event_of(document), noise)

@@ -1,0 +1,163 @@
+"""Whole runs with real servers in one process: what clients end with, and what they leave."""
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+from fedperm.wire.aggregator import Phase, RoundState, RunState
+from fedperm.wire.digest import sha256_of
+from fedperm.wire.model import encode_model
+from fedperm_client.joined_run import UNCOUNTED_LOSS
+from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
+from tests.client.documents import document, lines_document
+from tests.client.federation import KEY, drive
+from tests.keyserver.server import OPERATOR as KEY_OPERATOR
+
+pytestmark = pytest.mark.anyio
+
+TWO_OF_THREE = document().rounds.model_dump() | {"clients_per_round": 2, "start_with": 2}
+ONCE = TWO_OF_THREE | {"count": 1}
+
+
+async def test_three_clients_finish_three_rounds_with_identical_parameters(federation):
+    await federation.start()
+    ada, ben, cleo = homes = await federation.homes("ada", "ben", "cleo")
+    with ada.client() as one, ben.client() as two, cleo.client() as three:
+        await drive(federation, one, two, three)
+    summaries = [home.summary for home in homes]
+    assert len({summary.parameters_sha256 for summary in summaries}) == 1
+    for summary, home in zip(summaries, homes, strict=True):
+        assert (summary.state, summary.rounds, summary.rounds_included) == (
+            RunState.COMPLETED,
+            3,
+            3,
+        )
+        assert home.charges == 3
+        assert not list((home.run_folder / "outbox").iterdir())
+    histories = [[r.parameters_sha256 for r in summary.history] for summary in summaries]
+    assert histories[0] == histories[1] == histories[2]
+    assert len(set(histories[0])) == 3
+
+
+async def test_a_finished_client_leaves_its_model_and_what_it_cost(federation):
+    frozen = await federation.start(wanted=document(rounds=ONCE))
+    ada, ben = await federation.homes("ada", "ben")
+    with ada.client() as one, ben.client() as two:
+        await drive(federation, one, two)
+    summary = ada.summary
+    tensors = safetensors.numpy.load_file(summary.model)
+    values = np.concatenate([tensors[t.name].ravel() for t in frozen.content.model.tensors])
+    assert sha256_of(encode_model(values)) == summary.parameters_sha256
+    assert summary.privacy["rows"]["paper_unit"]["epsilon"] == pytest.approx(summary.epsilon_spent)
+    assert summary.bytes_up == len(*ada.uploads(1))
+    assert summary.seconds.train > 0
+    assert summary.test == summary.history[-1].report.test
+    assert UNCOUNTED_LOSS not in summary.privacy["notes"]
+
+
+async def test_reports_reach_the_operator_with_public_metrics_only(federation):
+    """Ben allows what the run's document asks for beyond that, Ada does not."""
+    await federation.start(wanted=document(rounds=ONCE, local_metrics=True))
+    ada = await federation.home("ada")
+    ben = await federation.home("ben", allow_local_metrics=True)
+    with ada.client() as one, ben.client() as two:
+        await drive(federation, one, two)
+    report = await federation.aggregator.api.round_report("demo", 1, RUN_OPERATOR)
+    reports = {named.client: named.report for named in report.reports}
+    assert reports["ada"].test == reports["ben"].test
+    assert reports["ada"].train_loss is None
+    assert reports["ben"].train_loss > 0
+    assert UNCOUNTED_LOSS in ben.summary.privacy["notes"]
+    assert UNCOUNTED_LOSS not in ada.summary.privacy["notes"]
+
+
+async def test_a_late_joiner_replays_all_rounds_under_old_and_new_keys(federation):
+    """Two clients settle a round, the key is rotated, they settle another; then a third comes."""
+    await federation.start(wanted=document(rounds=TWO_OF_THREE))
+    ada, ben, cleo = homes = await federation.homes("ada", "ben", "cleo")
+    with ada.client() as one, ben.client() as two:
+        await drive(federation, one, two, rounds=1)
+        await federation.key_server.api.create_epoch(KEY, 2, KEY_OPERATOR)
+        await federation.put_epoch(2)
+        await drive(federation, one, two, rounds=2)
+        with cleo.client() as three:
+            await drive(federation, one, two, three)
+    assert len({home.summary.parameters_sha256 for home in homes}) == 1
+    epochs = [record.epoch for record in cleo.summary.history]
+    assert (epochs[0], epochs[-1]) == (1, 2)
+    assert cleo.summary.rounds_included <= 1
+
+
+async def test_who_comes_when_all_is_over_gets_the_model_and_spends_nothing(federation):
+    await federation.start(wanted=document(rounds=TWO_OF_THREE))
+    ada, ben, cleo = await federation.homes("ada", "ben", "cleo")
+    with ada.client() as one, ben.client() as two:
+        await drive(federation, one, two)
+    with cleo.client() as three:
+        await drive(federation, three)
+    assert cleo.summary.parameters_sha256 == ada.summary.parameters_sha256
+    assert (cleo.summary.epsilon_spent, cleo.charges) == (0, 0)
+
+
+async def test_an_aborted_round_changes_nothing_but_is_paid_for(federation, clock):
+    """One of two clients vanishes; its round is aborted; it comes back for the next one."""
+    rounds = lines_document().rounds.model_dump() | {"extensions": 0}
+    await federation.start_lines(rounds=rounds)
+    ada, ben = await federation.line_homes("ada", "ben")
+    with ada.client() as one:
+        with ben.client() as two:
+            while (await federation.aggregator.api.run("demo", RUN_OPERATOR)).round == 0:
+                await one.step()
+                await two.step()
+                await federation.tick()
+        while not ada.uploads(1):
+            await one.step()
+        clock.advance(61)
+        await federation.tick()
+        before = one.stage.checkpoint.sha256
+        with ben.client() as two:
+            await drive(federation, one, two)
+    first, second = ada.summary.history
+    assert (first.state, first.parameters_sha256) == (RoundState.ABORTED, before)
+    assert second.state is RoundState.PUBLISHED
+    assert (ada.charges, ben.charges) == (2, 1)
+    assert ada.summary.parameters_sha256 == ben.summary.parameters_sha256
+
+
+async def test_an_own_task_in_a_separate_file_is_trained(federation):
+    """Lines y = 2x, 2x + 1 and 2x + 2: the average client has slope 2 and intercept 1."""
+    rounds = document().rounds.model_dump() | {"count": 4}
+    await federation.start_lines(
+        training={"learning_rate": 0.5, "local_epochs": 5},
+        noise={"clip": 4.0, "laplace_scale": 0.0},
+        value_bits=16,
+        rounds=rounds,
+    )
+    homes = await federation.line_homes(
+        "ada", "ben", "cleo", max_epsilon=None, accept_no_privacy=True
+    )
+    with homes[0].client() as one, homes[1].client() as two, homes[2].client() as three:
+        await drive(federation, one, two, three)
+    tensors = safetensors.numpy.load_file(homes[0].summary.model)
+    assert tensors["weight"].item() == pytest.approx(2.0, abs=0.05)
+    assert tensors["bias"].item() == pytest.approx(1.0, abs=0.05)
+    assert homes[0].summary.test is None
+    assert homes[0].summary.privacy is None
+
+
+async def test_a_heartbeat_tells_what_the_client_is_doing(federation):
+    await federation.start()
+    ada = await federation.home("ada")
+    with ada.client() as one:
+        await one.step()
+        await one.step()
+        with one.stage.run.activity.during(Phase.ENCRYPTING, 3):
+            await one.stage.beat()
+            answer = await federation.aggregator.api.participants("demo", RUN_OPERATOR)
+            assert (answer.participants[0].phase, answer.participants[0].round) == (
+                Phase.ENCRYPTING,
+                3,
+            )
+        await one.stage.beat()
+        answer = await federation.aggregator.api.participants("demo", RUN_OPERATOR)
+        assert answer.participants[0].phase is Phase.IDLE

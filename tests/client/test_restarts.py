@@ -1,0 +1,194 @@
+"""A client that dies at any moment goes on where it was: nothing twice, nothing lost.
+
+Every start of a client draws other random numbers (see `federation`), so noise that is drawn again
+for one round shows as a second body for that round.
+"""
+
+import pytest
+
+from fedperm.errors import LedgerError, UnreachableError
+from fedperm.wire.aggregator import RoundState
+from tests.client.cut_line import request_of
+from tests.client.documents import lines_document
+from tests.client.federation import Home, drive
+
+pytestmark = pytest.mark.anyio
+
+UPLOAD = request_of("PUT", "/rounds/1/updates/ada")
+AGGREGATE = request_of("GET", "/rounds/1/aggregate")
+
+
+async def until_cut(federation, client, *others) -> None:
+    """Steps of all, until this client loses a request or an answer."""
+    for _ in range(100):
+        try:
+            await client.step()
+        except UnreachableError:
+            return
+        for other in others:
+            await other.step()
+        await federation.tick()
+    raise AssertionError("the line was never cut")
+
+
+def check_exactly_once(ada: Home, ben: Home) -> None:
+    """Both rounds counted Ada once, from one body each, and she applied both once."""
+    assert ada.summary.parameters_sha256 == ben.summary.parameters_sha256
+    assert [len(ada.uploads(number)) for number in (1, 2)] == [1, 1]
+    assert ada.charges == 2
+    assert [record.contributors for record in ben.summary.history] == [2, 2]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize(
+    "request_",
+    [
+        UPLOAD,
+        AGGREGATE,
+        request_of("GET", "/v1/runs/demo/rounds/1"),
+        request_of("PUT", "/rounds/1/reports/ada"),
+        request_of("PUT", "/participants/ada"),
+    ],
+    ids=["upload", "aggregate", "outcome", "report", "join"],
+)
+async def test_a_client_that_dies_at_a_request_counts_once(federation, request_, moment):
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    getattr(ada.to_aggregator, moment).append(request_)
+    with ben.client() as two:
+        with ada.client() as one:
+            await until_cut(federation, one, two)
+        with ada.client() as one:
+            await drive(federation, one, two)
+    check_exactly_once(ada, ben)
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize(
+    "request_",
+    [request_of("POST", "/clients"), request_of("POST", "/releases")],
+    ids=["enrolment", "release"],
+)
+async def test_a_client_that_dies_at_the_key_server_comes_back(federation, request_, moment):
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    getattr(ada.to_key_server, moment).append(request_)
+    with ben.client() as two:
+        with ada.client() as one:
+            await until_cut(federation, one, two)
+        with ada.client() as one:
+            await drive(federation, one, two)
+    check_exactly_once(ada, ben)
+
+
+async def prepared_upload(federation, ada: Home, two) -> bytes:
+    """Ada dies when her first upload is on disk and charged, before any of it leaves."""
+    ada.to_aggregator.before.append(UPLOAD)
+    with ada.client() as one:
+        await until_cut(federation, one, two)
+    (kept,) = (ada.run_folder / "outbox").iterdir()
+    assert not ada.uploads(1)
+    return kept.read_bytes()
+
+
+async def test_what_was_prepared_is_what_is_sent(federation):
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    with ben.client() as two:
+        prepared = await prepared_upload(federation, ada, two)
+        with ada.client() as one:
+            await drive(federation, one, two)
+    assert ada.uploads(1) == {prepared}
+    check_exactly_once(ada, ben)
+
+
+async def test_a_crash_between_keeping_and_charging_is_charged_later(federation):
+    """As the disk is then: the upload is there, the ledger knows nothing of it."""
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    ledger = ada.state / "privacy-ledger.jsonl"
+    with ben.client() as two:
+        with ada.client() as one:
+            await one.step()
+        before = ledger.read_bytes()
+        prepared = await prepared_upload(federation, ada, two)
+        ledger.write_bytes(before)
+        with ada.client() as one:
+            await drive(federation, one, two)
+    assert ada.uploads(1) == {prepared}
+    check_exactly_once(ada, ben)
+
+
+async def test_a_crash_before_keeping_draws_anew_since_nothing_left(federation):
+    """As the disk is then: a torn file at most, and no charge."""
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    ledger = ada.state / "privacy-ledger.jsonl"
+    with ben.client() as two:
+        with ada.client() as one:
+            await one.step()
+        before = ledger.read_bytes()
+        prepared = await prepared_upload(federation, ada, two)
+        ledger.write_bytes(before)
+        (kept,) = (ada.run_folder / "outbox").iterdir()
+        kept.rename(kept.with_name(kept.name + ".new"))
+        with ada.client() as one:
+            await drive(federation, one, two)
+    assert ada.uploads(1).isdisjoint({prepared})
+    check_exactly_once(ada, ben)
+
+
+async def test_fresh_noise_for_a_charged_round_never_leaves(federation):
+    """The prepared upload is lost, the charge is not: no other upload can take its place."""
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    with ben.client() as two:
+        await prepared_upload(federation, ada, two)
+        (kept,) = (ada.run_folder / "outbox").iterdir()
+        kept.unlink()
+        for _ in range(2):
+            with ada.client() as one, pytest.raises(LedgerError, match="for another upload"):
+                await drive(federation, one)
+    assert not ada.uploads(1)
+
+
+async def test_an_average_is_applied_once_however_often_the_client_dies_after_it(federation):
+    """What lies in the outbox after a crash between applying and clearing is swept."""
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    outbox = ada.run_folder / "outbox"
+    with ben.client() as two:
+        ada.to_aggregator.after.append(AGGREGATE)
+        with ada.client() as one:
+            await until_cut(federation, one, two)
+        (kept,) = outbox.iterdir()
+        upload = kept.read_bytes()
+        ada.to_aggregator.before.append(request_of("PUT", "/rounds/1/reports/ada"))
+        with ada.client() as one:
+            await until_cut(federation, one, two)
+        kept.write_bytes(upload)
+        with ada.client() as one:
+            await drive(federation, one, two)
+    assert not list(outbox.iterdir())
+    check_exactly_once(ada, ben)
+
+
+async def test_a_client_without_its_state_enrols_anew_and_catches_up(federation, clock):
+    """The round that still waits for the lost client is aborted, and goes on without it."""
+    rounds = lines_document().rounds.model_dump() | {"count": 3, "extensions": 0}
+    await federation.start_lines(rounds=rounds)
+    ada, ben = await federation.line_homes("ada", "ben")
+    with ben.client() as two:
+        with ada.client() as one:
+            await drive(federation, one, two, rounds=1)
+        clock.advance(61)
+        (reborn,) = await federation.line_homes("ada-again")
+        with reborn.client() as three:
+            await drive(federation, two, three)
+    assert reborn.summary.parameters_sha256 == ben.summary.parameters_sha256
+    assert reborn.charges == 1
+    assert [record.state for record in ben.summary.history] == [
+        RoundState.PUBLISHED,
+        RoundState.ABORTED,
+        RoundState.PUBLISHED,
+    ]
