@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
-from fedperm_aggregator.lifecycle import Decision, RunView
+from fedperm_aggregator.lifecycle import Decision, RunView, Wait
 from fedperm_aggregator.stores.decisions import (
     abort_round,
     carry_out,
@@ -80,6 +80,8 @@ class RoundStore:
     ) -> Decision:
         """Looks, decides and does in one transaction: no upload comes in between."""
         row = the_run(session, run)
+        if row.state.is_over:
+            return Wait(row.state, row.reason)
         decision = choose(run_view(session, row, is_online))
         carry_out(decision, session, row, now)
         return decision

@@ -1,0 +1,200 @@
+"""Joining, being online, and waiting for a task."""
+
+import asyncio
+import time
+
+import pytest
+
+from fedperm.errors import RefusedError
+from fedperm.wire.aggregator import (
+    Heartbeat,
+    Participation,
+    Phase,
+    RunState,
+    Task,
+    TaskKind,
+)
+from tests.aggregator.bench import Aggregator, Bench
+from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
+
+pytestmark = pytest.mark.anyio
+
+
+async def refusal(coroutine) -> tuple[int, str]:
+    with pytest.raises(RefusedError) as caught:
+        await coroutine
+    return caught.value.status, caught.value.kind
+
+
+async def put_join(bench: Bench, client: Client) -> int:
+    response = await bench.aggregator.http.put(
+        f"/v1/runs/{bench.run}/participants/{client.name}",
+        json={"document": bench.document.sha256},
+        headers={"Authorization": f"Bearer {bench.server.token(client)}"},
+    )
+    return response.status_code
+
+
+async def test_a_client_joins_once(bench: Bench, clients: list[Client]):
+    await bench.create()
+    assert await put_join(bench, clients[0]) == 201
+    assert await put_join(bench, clients[0]) == 200
+    (joined,) = (await bench.api.participants(bench.run, OPERATOR)).participants
+    assert (joined.client, joined.online, joined.excluded) == ("ada", True, False)
+    assert joined.joined_at == joined.last_seen_at == bench.clock.now()
+    assert (await bench.api.run(bench.run, OPERATOR)).participants == 1
+
+
+async def test_whoever_read_another_document_cannot_join(bench: Bench, clients: list[Client]):
+    await bench.create()
+    token = bench.server.token(clients[0])
+    joining = bench.api.join(bench.run, "ada", Participation(document="0" * 64), token)
+    assert await refusal(joining) == (409, "conflict")
+
+
+async def test_a_name_that_has_joined_belongs_to_its_signing_key(
+    opened: Bench, clients: list[Client]
+):
+    impostor = Client("ada")
+    assert await put_join(opened, impostor) == 409
+    assert await refusal(opened.beat(impostor)) == (403, "forbidden")
+    assert await refusal(opened.task(impostor)) == (403, "forbidden")
+    assert (await opened.task(clients[0])).kind is TaskKind.TRAIN
+
+
+async def test_whoever_has_not_joined_has_no_tasks(opened: Bench):
+    stranger = Client("dora")
+    assert await refusal(opened.task(stranger)) == (404, "unknown-resource")
+    assert await refusal(opened.beat(stranger)) == (404, "unknown-resource")
+
+
+async def test_a_heartbeat_says_what_a_client_is_doing(opened: Bench, clients: list[Client]):
+    opened.clock.advance(20)
+    message = Heartbeat(phase=Phase.ENCRYPTING, round=1)
+    token = opened.server.token(clients[0])
+    status = await opened.api.beat(opened.run, "ada", message, token)
+    assert (status.phase, status.round) == (Phase.ENCRYPTING, 1)
+    assert status.last_seen_at == opened.clock.now()
+
+
+async def test_a_client_that_was_not_heard_of_is_offline(opened: Bench, clients: list[Client]):
+    opened.clock.advance(30)
+    await opened.task(clients[1])
+    opened.clock.advance(0.5)
+    listed = (await opened.api.participants(opened.run, OPERATOR)).participants
+    assert [p.online for p in listed] == [False, True, False]
+
+
+async def test_an_excluded_client_is_asked_no_more(opened: Bench, clients: list[Client]):
+    excluded = await opened.api.exclude(opened.run, "ada", OPERATOR)
+    assert excluded.excluded
+    assert (await opened.api.exclude(opened.run, "ada", OPERATOR)).excluded
+    assert await put_join(opened, clients[0]) == 403
+    await opened.contribute(1, *clients)  # this round still counts it
+    await opened.aggregator.tick()
+    first = await opened.api.outcome(opened.run, 1, OPERATOR)
+    assert first.included == ("ada", "ben", "cleo")
+    second = await opened.api.outcome(opened.run, 2, OPERATOR)
+    assert second.selected == ("ben", "cleo")
+    assert (await opened.task(clients[0], settled=1)).kind is TaskKind.WAIT
+    assert await refusal(opened.api.exclude(opened.run, "nobody", OPERATOR)) == (
+        404,
+        "unknown-resource",
+    )
+
+
+def waiting(bench: Bench, client: Client, seconds: float = 30.0) -> "asyncio.Task[Task]":
+    return asyncio.create_task(
+        bench.api.next_task(bench.run, client.name, 0, seconds, bench.server.token(client))
+    )
+
+
+async def is_held(bench: Bench, clients: list[Client], *polls: "asyncio.Task[Task]") -> bool:
+    """Long enough for the request to have come in: those who wait are heard of."""
+    seen = bench.clock.now()
+    while True:
+        listed = (await bench.api.participants(bench.run, OPERATOR)).participants
+        if all(p.last_seen_at == seen for p in listed if p.client in {c.name for c in clients}):
+            return not any(poll.done() for poll in polls)
+        await asyncio.sleep(0.01)
+
+
+async def test_a_long_poll_is_answered_as_soon_as_there_is_a_task(
+    bench: Bench, clients: list[Client]
+):
+    await bench.create()
+    await bench.join(*clients)
+    bench.clock.advance(10)
+    polls = [waiting(bench, client) for client in clients]
+    assert await is_held(bench, clients, *polls)
+    start = time.monotonic()
+    await bench.aggregator.services.foreman.tick()
+    tasks = await asyncio.gather(*polls)
+    assert time.monotonic() - start < 10  # and not the 30 s that they would wait
+    assert {task.kind for task in tasks} == {TaskKind.TRAIN}
+
+
+async def test_a_long_poll_without_a_task_ends_when_its_time_is_up(
+    bench: Bench, clients: list[Client]
+):
+    await bench.create()
+    await bench.join(clients[0])
+    task = await waiting(bench, clients[0], seconds=0.05)
+    assert (task.kind, task.run_state) == (TaskKind.WAIT, RunState.WAITING)
+
+
+async def test_a_newer_poll_of_a_client_ends_the_older(bench: Bench, clients: list[Client]):
+    await bench.create()
+    await bench.join(clients[0])
+    bench.clock.advance(10)
+    older = waiting(bench, clients[0])
+    assert await is_held(bench, clients[:1], older)
+    newer = waiting(bench, clients[0], seconds=0.05)
+    assert (await older).kind is (await newer).kind is TaskKind.WAIT
+
+
+async def test_long_polls_end_at_once_when_the_aggregator_stops(
+    bench: Bench, clients: list[Client]
+):
+    await bench.create()
+    await bench.join(clients[0])
+    bench.clock.advance(10)
+    poll = waiting(bench, clients[0])
+    assert await is_held(bench, clients[:1], poll)
+    bench.aggregator.services.changes.close()
+    assert (await asyncio.wait_for(poll, 10)).kind is TaskKind.WAIT
+
+
+async def test_beyond_the_most_that_may_wait_clients_are_sent_away(
+    tmp_path, clock: ManualClock, server: KeyServer, randomness, clients: list[Client]
+):
+    aggregator = Aggregator(tmp_path, clock, most_waiting=2)
+    bench = Bench(aggregator, server, randomness)
+    await bench.create()
+    await bench.join(*clients)
+    clock.advance(10)
+    polls = [waiting(bench, client) for client in clients[:2]]
+    assert await is_held(bench, clients[:2], *polls)
+    response = await aggregator.http.get(
+        f"/v1/runs/{bench.run}/participants/cleo/task",
+        headers={"Authorization": f"Bearer {server.token(clients[2])}"},
+    )
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+    assert response.json()["type"] == "urn:fedperm:problem:busy"
+    aggregator.services.changes.close()
+    await asyncio.gather(*polls)
+    aggregator.close()
+
+
+async def test_a_client_that_claims_more_than_there_was_is_told(
+    opened: Bench, clients: list[Client]
+):
+    assert await refusal(opened.task(clients[0], settled=7)) == (409, "conflict")
+
+
+async def test_senseless_waits_are_refused(opened: Bench, clients: list[Client]):
+    headers = {"Authorization": f"Bearer {opened.server.token(clients[0])}"}
+    path = f"/v1/runs/{opened.run}/participants/ada/task"
+    for query in ("settled=-1", "settled=x", "wait_seconds=-1", "wait_seconds=nan"):
+        response = await opened.aggregator.http.get(f"{path}?{query}", headers=headers)
+        assert response.status_code == 422

@@ -1,0 +1,162 @@
+"""What is told of a round: outcomes, aggregates, reports."""
+
+import hashlib
+
+import httpx
+import pytest
+
+from fedperm.errors import RefusedError
+from fedperm.wire.aggregator import (
+    ClientReport,
+    ClientSeconds,
+    RoundState,
+    TestMetrics,
+    UpdateState,
+)
+from tests.aggregator.bench import Bench
+from tests.aggregator.parties import OPERATOR, Client
+
+pytestmark = pytest.mark.anyio
+
+SECONDS = ClientSeconds(train=1, randomize=0.5, encrypt=2, upload=0.1, decrypt=0.3)
+REPORT = ClientReport(
+    seconds=SECONDS, bytes_up=10, bytes_down=20, test=TestMetrics(accuracy=0.5, loss=1.5)
+)
+
+
+async def refusal(coroutine) -> tuple[int, str]:
+    with pytest.raises(RefusedError) as caught:
+        await coroutine
+    return caught.value.status, caught.value.kind
+
+
+async def get_aggregate(bench: Bench, client: Client, number: int = 1, **more: str):
+    headers = {"Authorization": f"Bearer {bench.server.token(client)}", **more}
+    path = f"/v1/runs/{bench.run}/rounds/{number}/aggregate"
+    response: httpx.Response = await bench.aggregator.http.get(path, headers=headers)
+    return response
+
+
+async def test_an_aggregate_is_awaited_and_then_never_changes(opened: Bench, clients: list[Client]):
+    early = await get_aggregate(opened, clients[0])
+    assert (early.status_code, early.headers["Retry-After"], early.content) == (202, "1", b"")
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    read = await get_aggregate(opened, clients[0])
+    sha256 = hashlib.sha256(read.content).hexdigest()
+    assert read.headers["ETag"] == f'"{sha256}"'
+    assert "immutable" in read.headers["Cache-Control"]
+    assert read.headers["Content-Type"] == "application/vnd.safetensors"
+    outcome = await opened.api.outcome(opened.run, 1, opened.server.token(clients[0]))
+    assert outcome.aggregate is not None
+    assert (outcome.aggregate.sha256, outcome.aggregate.size) == (sha256, len(read.content))
+    for known in (f'"{sha256}"', f'W/"{sha256}"', f'"other", "{sha256}"', "*"):
+        same = await get_aggregate(opened, clients[0], **{"If-None-Match": known})
+        assert (same.status_code, same.content) == (304, b"")
+        assert same.headers["ETag"] == f'"{sha256}"'
+    other = await get_aggregate(opened, clients[0], **{"If-None-Match": '"other"'})
+    assert (other.status_code, other.content) == (200, read.content)
+
+
+async def test_an_aborted_round_has_no_aggregate(opened: Bench, clients: list[Client]):
+    opened.clock.advance(60)
+    await opened.aggregator.tick()
+    opened.clock.advance(20)
+    await opened.aggregator.tick()
+    assert (await get_aggregate(opened, clients[0])).status_code == 410
+    assert (await get_aggregate(opened, clients[0], number=9)).status_code == 404
+
+
+async def test_the_outcome_of_an_open_round(opened: Bench, clients: list[Client]):
+    await opened.contribute(1, clients[0])
+    outcome = await opened.api.outcome(opened.run, 1, opened.server.token(clients[1]))
+    assert outcome.model_dump(mode="json") == {
+        "round": 1,
+        "state": "open",
+        "epoch": 1,
+        "selected": ["ada", "ben", "cleo"],
+        "included": [],
+        "aggregate": None,
+        "reason": "",
+    }
+
+
+async def test_the_operator_sees_everything_about_a_round(opened: Bench, clients: list[Client]):
+    opened.clock.advance(7)
+    await opened.contribute(1, *clients)
+    opened.clock.advance(2)
+    await opened.aggregator.tick()
+    await opened.api.report(opened.run, 1, "ada", REPORT, opened.server.token(clients[0]))
+    report = await opened.api.round_report(opened.run, 1, OPERATOR)
+    start = opened.clock.now() - 9
+    assert report.outcome.state is RoundState.PUBLISHED
+    assert (report.opened_at, report.deadline_at) == (start, start + 60)
+    assert (report.sealed_at, report.settled_at) == (start + 9, start + 9)
+    assert (report.seconds.open, report.seconds.fold) == (9, 0)
+    assert report.seconds.validation_cpu > 0
+    assert report.seconds.folding_cpu > 0
+    assert report.seconds.rerandomising_cpu > 0
+    assert [(u.client, u.state, u.received_at) for u in report.updates] == [
+        (name, UpdateState.INCLUDED, start + 7) for name in ("ada", "ben", "cleo")
+    ]
+    assert [u.size for u in report.updates] == [len(opened.sent[1, "ada"].body)] * 3
+    (named,) = report.reports
+    assert (named.client, named.report) == ("ada", REPORT)
+    both = (await opened.api.rounds(opened.run, OPERATOR)).rounds
+    assert [r.outcome.round for r in both] == [1, 2]
+    assert both[0] == report
+
+
+async def test_an_updates_sender_sees_what_became_of_it(opened: Bench, clients: list[Client]):
+    token = opened.server.token(clients[0])
+    unsent = opened.api.update(opened.run, 1, "ada", token)
+    assert await refusal(unsent) == (404, "unknown-resource")
+    await opened.contribute(1, *clients)
+    assert (await opened.api.update(opened.run, 1, "ada", token)).state is UpdateState.STORED
+    await opened.aggregator.tick()
+    report = await opened.api.update(opened.run, 1, "ada", token)
+    assert report.state is UpdateState.INCLUDED
+    assert report.norm_after is not None
+    assert report.norm_after <= 1.0
+
+
+async def test_the_first_report_stays(opened: Bench, clients: list[Client]):
+    token = opened.server.token(clients[0])
+    early = opened.api.report(opened.run, 1, "ada", REPORT, token)
+    assert await refusal(early) == (409, "conflict")
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    await opened.api.report(opened.run, 1, "ada", REPORT, token)
+    other = REPORT.model_copy(update={"bytes_up": 99})
+    await opened.api.report(opened.run, 1, "ada", other, token)
+    report = await opened.api.round_report(opened.run, 1, OPERATOR)
+    assert [named.report for named in report.reports] == [REPORT]
+    unopened = opened.api.report(opened.run, 9, "ada", REPORT, token)
+    assert await refusal(unopened) == (404, "unknown-resource")
+
+
+async def test_only_participants_report(opened: Bench, clients: list[Client]):
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    stranger = Client("dora")
+    report = opened.api.report(opened.run, 1, "dora", REPORT, opened.server.token(stranger))
+    assert await refusal(report) == (404, "unknown-resource")
+
+
+async def test_a_training_loss_is_taken_only_where_the_document_asks_for_it(
+    bench: Bench, clients: list[Client]
+):
+    losing = REPORT.model_copy(update={"train_loss": 0.7})
+    for run, asks in (("plain", False), ("curious", True)):
+        await bench.create(run=run, local_metrics=asks)
+        await bench.join(*clients)
+        await bench.aggregator.tick()
+        await bench.contribute(1, *clients)
+        await bench.aggregator.tick()
+        sending = bench.api.report(run, 1, "ada", losing, bench.server.token(clients[0]))
+        if asks:
+            await sending
+        else:
+            assert await refusal(sending) == (422, "invalid-request")
+        reports = (await bench.api.round_report(run, 1, OPERATOR)).reports
+        assert [r.report.train_loss for r in reports] == [0.7] * asks
