@@ -1,0 +1,192 @@
+"""Every endpoint, tried with every credential: each cell of the table is asserted."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from starlette.routing import BaseRoute
+
+from fedperm.wire.aggregator import MANIFEST
+from fedperm.wire.body import MEDIA_TYPE
+from fedperm.wire.digest import content_digest
+from fedperm.wire.statements import Audience
+from tests.aggregator.bench import Bench
+from tests.aggregator.parties import KEY_OPERATOR, MODEL, OPERATOR, Client, KeyServer
+from tests.aggregator.test_reports import REPORT
+
+pytestmark = pytest.mark.anyio
+
+# nobody: no credential; expired: the client's own, of yesterday; foreign: of another key server;
+# key-op: the key operator's secret; key-srv: an access token for the key server; other-key: for
+# another key of the same key server; other: another client of the run; client: the one that the
+# path names; operator: the run operator's secret
+TABLE = """
+                                                       nobody expired foreign key-op key-srv other-key other client operator
+PUT    /v1/runs/{run}                                     401     401     401    401     401       401   401    401      200
+GET    /v1/runs                                           401     401     401    401     401       401   401    401      200
+GET    /v1/runs/{run}                                     401     401     401    401     403       403   200    200      200
+GET    /v1/runs/{run}/document                            401     401     401    401     403       403   200    200      200
+PUT    /v1/runs/{run}/initial-model                       401     401     401    401     403       403   403    403      200
+GET    /v1/runs/{run}/initial-model                       401     401     401    401     403       403   200    200      200
+PUT    /v1/runs/{run}/key-epochs/{epoch}                  401     401     401    401     403       403   403    403      200
+GET    /v1/runs/{run}/key-epochs                          401     401     401    401     403       403   200    200      200
+POST   /v1/runs/{run}/stop                                401     401     401    401     403       403   403    403      200
+POST   /v1/runs/{run}/resume                              401     401     401    401     403       403   403    403      200
+GET    /v1/runs/{run}/participants                        401     401     401    401     403       403   403    403      200
+PUT    /v1/runs/{run}/participants/{client}               401     401     401    401     403       403   403    200      403
+PUT    /v1/runs/{run}/participants/{client}/heartbeat     401     401     401    401     403       403   403    200      403
+GET    /v1/runs/{run}/participants/{client}/task          401     401     401    401     403       403   403    200      403
+PUT    /v1/runs/{run}/rounds/{number}/updates/{client}    401     401     401    401     403       403   403    200      403
+GET    /v1/runs/{run}/rounds/{number}/updates/{client}    401     401     401    401     403       403   403    200      200
+GET    /v1/runs/{run}/rounds                              401     401     401    401     403       403   403    403      200
+GET    /v1/runs/{run}/rounds/{number}                     401     401     401    401     403       403   200    200      200
+GET    /v1/runs/{run}/rounds/{number}/report              401     401     401    401     403       403   403    403      200
+GET    /v1/runs/{run}/rounds/{number}/aggregate           401     401     401    401     403       403   200    200      200
+PUT    /v1/runs/{run}/rounds/{number}/reports/{client}    401     401     401    401     403       403   403    204      403
+GET    /v1/runs/{run}/events                              401     401     401    401     403       403   403    403      200
+DELETE /v1/runs/{run}/participants/{client}               401     401     401    401     403       403   403    403      200
+"""  # noqa: E501
+
+OPEN = {
+    "/livez",
+    "/readyz",
+    "/version",
+    "/metrics",
+    "/openapi.json",
+    "/docs",
+    "/docs/oauth2-redirect",
+    "/redoc",
+}
+COLUMNS, *LINES = [line.split() for line in TABLE.strip().splitlines()]
+ROWS = [
+    (method, path, dict(zip(COLUMNS, map(int, cells), strict=True)))
+    for method, path, *cells in LINES
+]
+
+
+@dataclass(frozen=True)
+class Body:
+    """What a right request of its kind carries."""
+
+    octets: bytes
+    media_type: str = "application/json"
+    manifest: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        digest = content_digest(hashlib.sha256(self.octets).hexdigest())
+        headers = {"Content-Type": self.media_type, "Content-Digest": digest}
+        return headers | ({MANIFEST: self.manifest} if self.manifest else {})
+
+
+def bodies(bench: Bench) -> dict[tuple[str, str], Body]:
+    run = "/v1/runs/{run}"
+    sent = bench.sent[1, "ada"]
+    epoch = f'{{"record": "{bench.server.epoch(1)}"}}'.encode()
+    joining = f'{{"document": "{bench.document.sha256}"}}'.encode()
+    return {
+        ("PUT", run): Body(bench.document.octets),
+        ("PUT", run + "/initial-model"): Body(MODEL, MEDIA_TYPE),
+        ("PUT", run + "/key-epochs/{epoch}"): Body(epoch),
+        ("PUT", run + "/participants/{client}"): Body(joining),
+        ("PUT", run + "/participants/{client}/heartbeat"): Body(b'{"phase": "idle", "round": 0}'),
+        ("PUT", run + "/rounds/{number}/updates/{client}"): Body(
+            sent.body, MEDIA_TYPE, sent.manifest
+        ),
+        ("PUT", run + "/rounds/{number}/reports/{client}"): Body(REPORT.model_dump_json().encode()),
+    }
+
+
+def credentials(bench: Bench, clients: list[Client]) -> dict[str, str | None]:
+    server = bench.server
+    ada, ben, _ = clients
+    now = int(bench.clock.now())
+    stranger = KeyServer(bench.clock, server.pairs, signing=Ed25519PrivateKey.generate())
+    return {
+        "nobody": None,
+        "expired": server.token_with(ada, iat=now - 90_000, exp=now - 86_400),
+        "foreign": stranger.token(ada),
+        "key-op": KEY_OPERATOR,
+        "key-srv": server.token(ada, Audience.KEY_SERVER),
+        "other-key": server.token_with(ada, key="other-key"),
+        "other": server.token(ben),
+        "client": server.token(ada),
+        "operator": OPERATOR,
+    }
+
+
+async def test_every_cell_of_the_table(opened: Bench, clients: list[Client]):
+    """Round 1 is published; nothing of what is tried here changes a thing but the last row."""
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    opened.aggregator.services.changes.close()  # streams end after what is there
+    known = bodies(opened)
+    shown = {}
+    for method, path, _ in ROWS:
+        body = known.get((method, path), Body(b""))
+        place = path.format(run=opened.run, epoch=1, number=1, client="ada")
+        for column, secret in credentials(opened, clients).items():
+            headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
+            response = await opened.aggregator.http.request(
+                method, place, content=body.octets, headers=headers | body.headers
+            )
+            shown[method, path, column] = response.status_code
+            if response.status_code >= 400:
+                assert response.headers["Content-Type"] == "application/problem+json"
+            if response.status_code == 401:
+                assert response.headers["WWW-Authenticate"] == "Bearer"
+    wanted = {(m, p, column): status for m, p, row in ROWS for column, status in row.items()}
+    assert shown == wanted
+
+
+def endpoints(routes: Iterable[BaseRoute]) -> set[tuple[str, str]]:
+    """Methods and paths, also of routers within."""
+    found: set[tuple[str, str]] = set()
+    for route in routes:
+        if inner := getattr(route, "original_router", None):
+            found |= endpoints(inner.routes)
+        else:
+            found |= {(method, route.path) for method in route.methods - {"HEAD"}}
+    return found
+
+
+def test_the_table_has_every_endpoint(bench: Bench):
+    there = endpoints(bench.aggregator.app.routes)
+    assert there == {(m, p) for m, p, _ in ROWS} | {("GET", path) for path in OPEN}
+
+
+async def test_the_open_endpoints_need_no_credential(bench: Bench):
+    for path in OPEN:
+        assert (await bench.aggregator.http.get(path)).status_code == 200
+
+
+async def test_credentials_of_other_forms_open_nothing(opened: Bench, clients: list[Client]):
+    token = opened.server.token(clients[0])
+    for value in ("", "Bearer", "Bearer ", f"Basic {token}", token, f"Bearer {token}x", "Bearer é"):
+        response = await opened.aggregator.http.get(
+            f"/v1/runs/{opened.run}", headers={"Authorization": value.encode()}
+        )
+        assert response.status_code == 401, value
+    unsigned = "eyJhbGciOiJub25lIiwidHlwIjoiYXQrand0In0." + token.split(".")[1] + "."
+    response = await opened.aggregator.http.get(
+        f"/v1/runs/{opened.run}", headers={"Authorization": f"Bearer {unsigned}"}
+    )
+    assert response.status_code == 401
+
+
+async def test_another_runs_key_server_opens_nothing_here(bench: Bench, clients: list[Client]):
+    """Two runs on one aggregator, each with a key server of its own."""
+    await bench.create(run="ours")
+    stranger = KeyServer(bench.clock, bench.server.pairs)
+    theirs = Bench(bench.aggregator, stranger, bench.randomness)
+    await theirs.create(run="theirs")
+    for path, server, status in (
+        ("/v1/runs/ours", bench.server, 200),
+        ("/v1/runs/ours", stranger, 401),
+        ("/v1/runs/theirs", bench.server, 401),
+        ("/v1/runs/theirs", stranger, 200),
+    ):
+        headers = {"Authorization": f"Bearer {server.token(clients[0])}"}
+        assert (await bench.aggregator.http.get(path, headers=headers)).status_code == status

@@ -1,0 +1,74 @@
+"""Worker processes: they end with the aggregator, whichever way it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import CancelledError
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import pytest
+
+from fedperm_aggregator.pool import process_pool
+
+PATIENCE_SECONDS = 30.0
+
+
+def is_alive(pid: int) -> bool:
+    """Zombies are dead."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def wait_until_gone(pid: int) -> None:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while is_alive(pid):
+        assert time.monotonic() < end, "the worker outlived its parent"
+        time.sleep(0.02)
+
+
+def test_a_broken_pool_is_replaced_once_and_closing_ends_a_job_in_its_middle():
+    pool = process_pool(1)
+    broken = pool.workers
+    with pytest.raises(BrokenProcessPool):
+        broken.executor.submit(os._exit, 1).result()
+    pool.replace(broken)
+    fresh = pool.workers
+    pool.replace(broken)
+    assert pool.workers is fresh is not broken
+    worker = fresh.executor.submit(os.getpid).result()
+    assert worker != os.getpid()
+    endless = fresh.executor.submit(time.sleep, 3600)
+    pool.close()
+    with pytest.raises((BrokenProcessPool, CancelledError)):
+        endless.result(PATIENCE_SECONDS)
+    wait_until_gone(worker)
+
+
+PARENT = """
+import os, time
+from fedperm_aggregator.pool import process_pool
+if __name__ == "__main__":
+    pool = process_pool(1)
+    print(pool.workers.executor.submit(os.getpid).result(), flush=True)
+    time.sleep(3600)
+"""
+
+
+def test_workers_end_when_the_aggregator_is_killed(tmp_path: Path):
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    quiet = subprocess.DEVNULL  # Python warns of what a killed process leaves behind
+    with subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, stderr=quiet, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        assert is_alive(worker)
+        parent.send_signal(signal.SIGKILL)
+    wait_until_gone(worker)

@@ -1,0 +1,152 @@
+"""The aggregator as a service: settings, health, metrics, and one user per folder."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fedperm.errors import SettingsError
+from fedperm_aggregator.settings import AggregatorSettings
+from fedperm_aggregator.state_lock import sole_user
+from tests.aggregator.bench import Bench
+from tests.aggregator.parties import OPERATOR, Client
+
+PREFIX = "FEDPERM_AGGREGATOR_"
+
+
+def test_settings_come_from_the_environment(monkeypatch, tmp_path: Path):
+    for name, value in {
+        "OPERATOR_TOKEN_FILE": str(tmp_path / "token"),
+        "STATE_DIRECTORY": str(tmp_path / "state"),
+        "PORT": "0",
+        "ONLINE_SECONDS": "5.5",
+        "INSECURE_FOR_TESTS": "true",
+    }.items():
+        monkeypatch.setenv(PREFIX + name, value)
+    settings = AggregatorSettings.from_environment()
+    assert (settings.port, settings.online_seconds, settings.insecure_for_tests) == (0, 5.5, True)
+    assert settings.url == f"sqlite:///{tmp_path}/state/aggregator.sqlite3"
+    assert settings.processes >= 1
+    monkeypatch.setenv(PREFIX + "DATABASE_URL", "sqlite:////elsewhere.db")
+    assert AggregatorSettings.from_environment().url == "sqlite:////elsewhere.db"
+    monkeypatch.setenv(PREFIX + "ONLINE_SECOND", "5")
+    with pytest.raises(SettingsError, match="ONLINE_SECOND"):
+        AggregatorSettings.from_environment()
+
+
+def test_impossible_settings_are_named(monkeypatch, tmp_path: Path):
+    monkeypatch.setenv(PREFIX + "STATE_DIRECTORY", str(tmp_path))
+    monkeypatch.setenv(PREFIX + "LEASE_SECONDS", "0")
+    with pytest.raises(SettingsError, match=r"LEASE_SECONDS.*|OPERATOR_TOKEN_FILE") as caught:
+        AggregatorSettings.from_environment()
+    assert "OPERATOR_TOKEN_FILE" in caught.value.message
+    assert "LEASE_SECONDS" in caught.value.message
+
+
+def test_a_program_without_settings_says_what_is_missing(tmp_path: Path):
+    ended = subprocess.run(
+        [sys.executable, "-m", "fedperm_aggregator"],
+        env={"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert "FEDPERM_AGGREGATOR_STATE_DIRECTORY" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_second_aggregator_on_the_same_folder_is_refused(tmp_path: Path):
+    refused = pytest.raises(SettingsError, match="another aggregator")
+    with sole_user(tmp_path), refused, sole_user(tmp_path):
+        pytest.fail("two at once")
+    with sole_user(tmp_path):
+        pass  # free again
+
+
+@pytest.mark.anyio
+async def test_health_and_version(bench: Bench):
+    http = bench.aggregator.http
+    assert (await http.get("/livez")).json() == {"status": "ok"}
+    assert (await http.get("/readyz")).json() == {"status": "ok"}
+    assert (await http.get("/version")).json()["service"] == "aggregator"
+
+
+@pytest.mark.anyio
+async def test_it_is_not_ready_when_the_database_does_not_answer(bench: Bench):
+    database = bench.aggregator.settings.state_directory / "aggregator.sqlite3"
+    bench.aggregator.database.close()
+    database.unlink()
+    database.mkdir()
+    response = await bench.aggregator.http.get("/readyz")
+    assert response.status_code == 503
+    assert response.json()["type"] == "urn:fedperm:problem:busy"
+    database.rmdir()
+
+
+@pytest.mark.anyio
+async def test_metrics_count_what_happened(opened: Bench, clients: list[Client]):
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    text = (await opened.aggregator.http.get("/metrics")).text
+    size = 3 * len(opened.sent[1, "ada"].body)
+    for line in (
+        'fedperm_updates_total{state="stored"} 3.0',
+        'fedperm_updates_total{state="valid"} 3.0',
+        'fedperm_updates_total{state="included"} 3.0',
+        'fedperm_rounds_total{state="opened"} 2.0',
+        'fedperm_rounds_total{state="sealed"} 1.0',
+        'fedperm_rounds_total{state="published"} 1.0',
+        'fedperm_round_phase_seconds_count{phase="open"} 1.0',
+        'fedperm_round_phase_seconds_count{phase="fold"} 1.0',
+        f"fedperm_upload_bytes_total {size:.1f}",
+        "fedperm_participants_online 3.0",
+    ):
+        assert line in text.splitlines()
+    assert "ada" not in text
+    assert opened.run not in text
+
+
+@pytest.mark.anyio
+async def test_the_lifespan_runs_the_loop_and_ends_it(bench: Bench, clients: list[Client]):
+    """Nobody ticks here by hand."""
+    app = bench.aggregator.app
+    async with app.router.lifespan_context(app):
+        await bench.create()
+        await bench.join(*clients)
+        for number in (1, 2):
+            while not await bench.asked(clients, settled=number - 1):
+                await asyncio.sleep(0.01)
+            await bench.contribute(number, *clients)
+            while await bench.state(number) != "published":
+                await asyncio.sleep(0.01)
+        while (await bench.api.run(bench.run, OPERATOR)).state != "completed":
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.anyio
+async def test_a_loop_in_trouble_says_so_and_recovers(bench: Bench):
+    """The database is gone for a while."""
+    app = bench.aggregator.app
+    database = bench.aggregator.settings.state_directory / "aggregator.sqlite3"
+    hidden = database.with_suffix(".hidden")
+    async with app.router.lifespan_context(app):
+        await until_ready(bench, 200)
+        database.rename(hidden)
+        database.mkdir()
+        await until_ready(bench, 503)
+        database.rmdir()
+        hidden.rename(database)
+        await until_ready(bench, 200)
+
+
+async def until_ready(bench: Bench, status: int) -> None:
+    """Connections that are open would not notice: they are closed first."""
+    async with asyncio.timeout(20):
+        while True:
+            bench.aggregator.database.close()
+            if (await bench.aggregator.http.get("/readyz")).status_code == status:
+                return
+            await asyncio.sleep(0.01)
