@@ -28,7 +28,6 @@ from fedperm_aggregator.foreman import Foreman
 from fedperm_aggregator.gate import Gate
 from fedperm_aggregator.housekeeping import Housekeeping
 from fedperm_aggregator.journal import Journal
-from fedperm_aggregator.linger import Linger
 from fedperm_aggregator.metrics import AggregatorMetrics
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.polls import Polls
@@ -92,7 +91,6 @@ def build_app(parts: Parts) -> FastAPI:
         bulk=BULK,
         lifespan=lambda _app: _running(services.foreman, parts.settings.tick_seconds),
     )
-    app.add_middleware(Linger, idle_seconds=parts.settings.body_idle_seconds)
     app.state.services = services
     for routes in (runs, participants, updates, rounds, events):
         app.include_router(routes.router)

@@ -1,0 +1,197 @@
+"""The real thing: `python -m fedperm_aggregator`, real HTTP, real worker processes, real kills."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from random import Random
+
+import httpx
+import pytest
+
+from fedperm.api.aggregator import AggregatorApi
+from fedperm.api.connection import Connection, Patience
+from fedperm.wire.aggregator import EventKind, RoundState, RunState, TaskKind
+from fedperm.wire.body import MEDIA_TYPE
+from fedperm_secret.keys import SecretKey
+from tests.aggregator.bench import Bench
+from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
+from tests.aggregator.test_exactness import check_sum
+from tests.aggregator.test_pool import wait_until_gone
+
+pytestmark = pytest.mark.anyio
+
+PATIENCE_SECONDS = 30.0
+
+
+class Process:
+    """An aggregator on a free port; what `Bench` needs of one."""
+
+    def __init__(self, folder: Path, clock: ManualClock) -> None:
+        self._folder = folder
+        self.clock = clock
+        (folder / "token").write_text(OPERATOR)
+        self.start()
+
+    def start(self) -> None:
+        address = self._folder / "address"
+        address.unlink(missing_ok=True)
+        self._log = (self._folder / "log").open("ab")
+        prefix = "FEDPERM_AGGREGATOR_"
+        environment = {
+            prefix + "PORT": "0",
+            prefix + "ADDRESS_FILE": str(address),
+            prefix + "OPERATOR_TOKEN_FILE": str(self._folder / "token"),
+            prefix + "STATE_DIRECTORY": str(self._folder / "state"),
+            prefix + "PROCESSES": "1",
+            prefix + "INSECURE_FOR_TESTS": "true",
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "fedperm_aggregator"],
+            env=os.environ | environment,
+            stderr=self._log,
+        )
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not address.exists():
+            assert self._process.poll() is None, self.log()
+            assert time.monotonic() < end, self.log()
+            time.sleep(0.02)
+        self.http = httpx.AsyncClient(base_url=address.read_text(), timeout=PATIENCE_SECONDS)
+        self.api = AggregatorApi(Connection(self.http, Patience(PATIENCE_SECONDS)))
+
+    async def end(self, how: signal.Signals) -> int:
+        """How it ended."""
+        self._process.send_signal(how)
+        code = await asyncio.to_thread(self._process.wait, PATIENCE_SECONDS)
+        await self.http.aclose()
+        self._log.close()
+        return code
+
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def children(self) -> list[int]:
+        tasks = Path(f"/proc/{self._process.pid}/task").glob("*/children")
+        return [int(pid) for task in tasks for pid in task.read_text().split()]
+
+    def log(self) -> str:
+        return (self._folder / "log").read_text()
+
+
+@pytest.fixture
+async def process(tmp_path: Path) -> AsyncIterator[Process]:
+    process = Process(tmp_path, ManualClock(time.time()))
+    yield process
+    if process.is_running():
+        await process.end(signal.SIGKILL)
+
+
+@pytest.fixture
+def live(process: Process, small_key: SecretKey, randomness: Random) -> Bench:
+    server = KeyServer(process.clock, {1: small_key})
+    return Bench(process, server, randomness)  # type: ignore[arg-type]
+
+
+async def until_open(bench: Bench, client: Client, settled: int) -> None:
+    """By long poll, as a client would."""
+    token = bench.server.token(client)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while True:
+            task = await bench.api.next_task(bench.run, client.name, settled, 10.0, token)
+            if task.kind is TaskKind.TRAIN:
+                return
+
+
+async def until_published(bench: Bench, number: int) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while await bench.state(number) is not RoundState.PUBLISHED:
+            await asyncio.sleep(0.02)
+
+
+async def test_a_run_survives_kills_in_the_middle_of_its_rounds(
+    process: Process, live: Bench, clients: list[Client]
+):
+    await live.create(rounds={"deadline_seconds": 600.0})
+    await live.join(*clients)
+    await until_open(live, clients[0], settled=0)
+    await live.contribute(1, *clients[:2])
+    workers = process.children()
+    assert await process.end(signal.SIGKILL) == -signal.SIGKILL
+    for worker in workers:
+        wait_until_gone(worker)
+    process.start()
+    assert (await live.upload(clients[0], 1, live.sent[1, "ada"])).sha256
+    await live.contribute(1, clients[2])
+    await process.end(signal.SIGKILL)  # right after the acknowledgement
+    process.start()
+    await until_published(live, 1)
+    assert await check_sum(live, 1) == ("ada", "ben", "cleo")
+    await until_open(live, clients[0], settled=1)
+    await live.contribute(2, *clients)
+    await until_published(live, 2)
+    assert await check_sum(live, 2) == ("ada", "ben", "cleo")
+    status = await live.api.run(live.run, OPERATOR)
+    assert status.state in {RunState.RUNNING, RunState.COMPLETED}
+    assert OPERATOR not in process.log()
+
+
+@asynccontextmanager
+async def following(bench: Bench, seen: list[str]) -> AsyncIterator[None]:
+    """Collects events as they come; the stream must end by itself."""
+
+    async def follow() -> None:
+        async for event in bench.api.events(bench.run, OPERATOR):
+            seen.append(event.event)  # noqa: PERF401 (others look at it meanwhile)
+
+    reader = asyncio.create_task(follow())
+    yield
+    await asyncio.wait_for(reader, PATIENCE_SECONDS)
+
+
+async def test_a_stop_ends_streams_and_polls_and_the_workers(
+    process: Process, live: Bench, clients: list[Client]
+):
+    await live.create()
+    await live.join(clients[0])
+    seen: list[str] = []
+    token = live.server.token(clients[0])
+    async with following(live, seen):
+        poll = asyncio.create_task(live.api.next_task(live.run, "ada", 0, 30.0, token))
+        await live.join(clients[1])
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while seen.count(EventKind.PARTICIPANT_JOINED) < 2:
+                await asyncio.sleep(0.02)
+        start = time.monotonic()
+        ending = asyncio.create_task(process.end(signal.SIGTERM))
+        assert (await poll).kind is TaskKind.WAIT
+        code = await ending
+    assert time.monotonic() - start < 20  # and not the 30 s that requests may take
+    assert code == -signal.SIGTERM
+    assert '"level": "error"' not in process.log()
+
+
+async def test_a_refusal_reaches_whoever_sends_everything_before_it_listens(
+    process: Process, live: Bench, clients: list[Client]
+):
+    """An expired credential is noticed before the body is read; the sender still hears of it."""
+    await live.create()
+    now = int(live.clock.now())
+    expired = live.server.token_with(clients[0], iat=now - 90_000, exp=now - 86_400)
+    headers = {"Authorization": f"Bearer {expired}", "Content-Type": MEDIA_TYPE}
+    path = f"/v1/runs/{live.run}/rounds/1/updates/ada"
+
+    def send() -> int:
+        """The standard library's client does not listen while it sends."""
+        connection = HTTPConnection(process.http.base_url.netloc.decode())
+        connection.request("PUT", path, bytes(1 << 25), headers)
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    assert await asyncio.to_thread(send) == 401
