@@ -1,6 +1,6 @@
 """Both servers in this process and clients with state directories, driven step by step."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -153,7 +153,12 @@ class Home:
         }
 
 
-async def drive(federation: Federation, *clients: Participant, rounds: int | None = None) -> None:
+async def drive(
+    federation: Federation,
+    *clients: Participant,
+    rounds: int | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> None:
     """Every client steps in turn until all are finished, or have settled so many rounds."""
     for _ in range(MOST_STEPS):
         busy = [client for client in clients if not _is_done(client, rounds)]
@@ -161,6 +166,7 @@ async def drive(federation: Federation, *clients: Participant, rounds: int | Non
             return
         for client in busy:
             await client.step()
+        meanwhile()
         await federation.tick()
     raise AssertionError(f"not done after {MOST_STEPS} steps of each client")
 

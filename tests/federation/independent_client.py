@@ -325,7 +325,7 @@ def main() -> None:
         "client": key_server.identity.name,
         "sums": participant.sums,
         "sent": participant.sent,
-        "parameters_sha256": sha256(participant.parameters.astype("<f8").tobytes()),
+        "parameters_sha256": sha256(save({"parameters": participant.parameters})),
     }
     sys.stdout.write(json.dumps(report))
 

@@ -1,5 +1,6 @@
 """A server process: socket, TLS, signals, and an address that others can find."""
 
+import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,7 +46,15 @@ def serve(app: FastAPI, serving: Serving, on_stop: Callable[[], None] = do_nothi
     listener = _listen(serving)
     if serving.address_file is not None:
         write_durably(serving.address_file, _address(serving, listener).encode())
+    _end_with_success()
     server.run(sockets=[listener])
+
+
+def _end_with_success() -> None:
+    """uvicorn raises the signal that ended it once more when all is done; nothing is left to do,
+    and a server that was asked to end has not failed."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
 
 
 class _Server(uvicorn.Server):
