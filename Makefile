@@ -5,6 +5,9 @@ PYTHON ?= python3
 #   make setup PIP_ARGS="--extra-index-url https://download.pytorch.org/whl/cpu"
 PIP_ARGS ?=
 BENCH ?= --preset light --value-bits 11
+# of make demo, e.g. make demo CLIENTS=15 DATASET=mnist ROUNDS=3 DATA=path; those left out are `fedperm demo`'s own
+DEMO_VARIABLES := CLIENTS ROUNDS DATASET K1 K2 EPSILON KEY_BITS DATA KEEP
+DEMO ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,7 +15,7 @@ PROJECTS := shared/public shared/secret shared/cli services/keyserver services/a
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint format bench clean constraints
+.PHONY: help setup demo test lint format bench clean constraints
 
 help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,8 +27,14 @@ $(READY): constraints.txt requirements-dev.txt $(PROJECTS:%=%/pyproject.toml)
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo 'python3-venv is missing: apt-get install python3-venv'; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) \
-	  -r requirements-dev.txt $(PROJECTS:%=-e %) -e 'shared/cli[figures]'
+	  -r requirements-dev.txt $(PROJECTS:%=-e %) -e 'shared/cli[figures,tasks]'
 	@touch $@
+
+# CLIENTS=15 becomes --clients 15
+option = $(if $($(1)),--$(shell echo $(1) | tr 'A-Z_' 'a-z-') $($(1)))
+
+demo: setup ## a whole federation on this machine, about 2 minutes; CLIENTS, ROUNDS, DATASET, K1, K2, EPSILON, DATA, KEEP
+	$(BIN)/fedperm demo $(strip $(foreach variable,$(DEMO_VARIABLES),$(call option,$(variable))) $(DEMO))
 
 test: setup ## run the tests
 	$(BIN)/pytest -n 2

@@ -1,0 +1,80 @@
+"""`fedperm demo` as people run it: real processes from nothing to the last model, and none left."""
+
+import re
+import signal
+import stat
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.cli.command_line import COMMAND, fedperm
+
+SMALL = ("--clients", "3", "--rounds", "2", "--key-bits", "512", "--insecure-test-key")
+
+
+def processes_of(folder: Path) -> Sequence[int]:
+    """All processes whose environment names the folder, which each of the demo's does."""
+    return [
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/environ")
+        if str(folder).encode() in _read(path)
+    ]
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""  # it has just ended, or belongs to somebody else
+
+
+def test_a_whole_federation_from_nothing_to_equal_models(tmp_path) -> None:
+    folder = tmp_path / "demo"
+    command = [str(COMMAND), "demo", *SMALL, "--keep", str(folder)]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    said = finished.stdout
+    assert re.search(r"^operators +this demo is both", said, re.MULTILINE)
+    for number in (1, 2):
+        line = rf"^round    {number}  3 of 3 clients  test accuracy +\d+\.\d%"
+        assert re.search(line, said, re.MULTILINE)
+    for row in range(1, 10):
+        assert f"\n{row}. " in said
+    assert "epsilon 4 at delta 1e-05" in said
+    assert "replacing one of a client's " in said
+    assert "identical: yes, all 3 clients hold the same 650 parameters" in said
+    models = {path.read_bytes() for path in folder.glob("client-*/runs/demo/model.safetensors")}
+    assert len(list(folder.glob("client-*"))) == 3
+    assert len(models) == 1
+    assert {path.stem for path in (folder / "logs").glob("*.log")} == {
+        *("keyserver", "aggregator", "client-1", "client-2", "client-3")
+    }
+    assert stat.S_IMODE((folder / "secrets").stat().st_mode) == 0o700
+    assert processes_of(folder) == []
+
+
+def test_ctrl_c_leaves_no_process_behind(tmp_path) -> None:
+    folder = tmp_path / "demo"
+    demo = subprocess.Popen(
+        [str(COMMAND), "demo", *SMALL, "--keep", str(folder), "--clients", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert demo.stdout is not None
+    while not demo.stdout.readline().startswith("run "):
+        assert demo.poll() is None
+    assert len(processes_of(folder)) >= 4
+    demo.send_signal(signal.SIGINT)
+    _, errors = demo.communicate(timeout=60)
+    assert demo.returncode == 130
+    assert f"the logs are in {folder / 'logs'}" in errors
+    assert "Traceback" not in errors
+    assert processes_of(folder) == []
+
+
+def test_a_folder_that_is_in_use_is_refused(tmp_path) -> None:
+    (tmp_path / "file").touch()
+    finished = fedperm("demo", "--keep", str(tmp_path))
+    assert finished.returncode == 2
+    assert "hint: choose a new directory with --keep" in finished.stderr

@@ -1,0 +1,131 @@
+"""Parts of the demo that need no whole federation: its folder, its guard, its verdict."""
+
+import asyncio
+import json
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fedperm.wire.aggregator import RunState
+from fedperm_cli.demo.folder import make_folder
+from fedperm_cli.demo.guard import Guard
+from fedperm_cli.demo.outcome import ClientModel, Outcome
+from fedperm_cli.demo.pages import print_outcome
+from fedperm_cli.demo.processes import Processes
+from fedperm_cli.errors import DirectoryError, FederationError
+from fedperm_cli.run.round_summary import RoundSummary, summarise
+from tests.cli.round_reports import round_report
+from tests.cli.started import start_unruly
+
+
+def test_every_demo_has_a_folder_of_its_own(tmp_path):
+    first, second = make_folder(None, tmp_path / "out"), make_folder(None, tmp_path / "out")
+    assert (first.path.name, second.path.name) == ("demo-1", "demo-2")
+    secret = first.key_encryption_key.read_text()
+    assert len(secret) == 64
+    assert secret != second.key_encryption_key.read_text()
+    for file in first.secrets.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(DirectoryError, match="cannot use"):
+        make_folder(tmp_path / "file" / "below")
+
+
+def test_work_is_given_up_when_a_process_dies(tmp_path):
+    async def scenario(processes: Processes) -> None:
+        process, _ = start_unruly(processes, tmp_path)
+        guard = Guard([], [process])
+        asyncio.get_running_loop().call_later(0.3, process.kill)
+        await guard.during(asyncio.sleep(600))
+
+    with (
+        Processes(tmp_path) as processes,
+        pytest.raises(FederationError, match="unruly ended with exit code -9"),
+    ):
+        asyncio.run(scenario(processes))
+
+
+def test_work_ends_although_clients_have_ended_well(tmp_path):
+    async def scenario(processes: Processes) -> str:
+        process = processes.start("brief", "this", {})
+        guard = Guard([], [process])
+        await guard.during(guard.clients_end(20))
+        return await guard.during(asyncio.sleep(0.5, "done"))
+
+    with Processes(tmp_path) as processes:
+        assert asyncio.run(scenario(processes)) == "done"
+
+
+def test_a_client_that_does_not_end_is_named(tmp_path):
+    async def scenario(processes: Processes) -> None:
+        guard = Guard([], [start_unruly(processes, tmp_path)[0]])
+        await guard.clients_end(0.1)
+
+    with (
+        Processes(tmp_path) as processes,
+        pytest.raises(FederationError, match=r"unruly has not ended 0\.1 s after the run"),
+    ):
+        asyncio.run(scenario(processes))
+
+
+def test_a_server_with_wrong_settings_is_shown_with_its_words(tmp_path):
+    with Processes(tmp_path) as processes:
+        server = processes.start_server("keys", "fedperm_keyserver", {})
+        with pytest.raises(FederationError) as error:
+            server.wait_until_ready()
+    assert "keys ended with exit code 2" in error.value.message
+    assert "FEDPERM_KEYSERVER_STATE_DIRECTORY" in error.value.message
+
+
+def outcome(*models: ClientModel, rounds: tuple[RoundSummary, ...] = ()) -> Outcome:
+    return Outcome(
+        state=RunState.COMPLETED,
+        reason="",
+        document="0" * 64,
+        parameters=650,
+        rounds=rounds or (summarise(round_report(1, [0.5, 0.5])),),
+        clients=models,
+        report=None,
+        seconds=1.0,
+        folder=Path("folder"),
+        logs=Path("folder/logs"),
+    )
+
+
+SAME = (ClientModel("a", 1, "1" * 64, ""), ClientModel("b", 1, "1" * 64, ""))
+
+
+def test_equal_models_after_every_round_are_a_success(capsys):
+    good = outcome(*SAME)
+    assert good.succeeded
+    print_outcome(good)
+    assert "identical: yes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (outcome(SAME[0], replace(SAME[1], parameters_sha256="2" * 64)), "identical: NO"),
+        (outcome(SAME[0], replace(SAME[1], settled=0)), "identical: NO"),
+        (outcome(*(replace(model, settled=0) for model in SAME)), "identical: NO"),
+        (outcome(*SAME, rounds=(summarise(round_report(1, [0.5, 0.6])),)), "different accuracies"),
+        (replace(outcome(*SAME), state=RunState.FAILED, reason="too few"), "failed: too few"),
+    ],
+)
+def test_anything_else_is_a_failure_in_words(changed, words, capsys):
+    assert not changed.succeeded
+    print_outcome(changed)
+    assert words in capsys.readouterr().out
+
+
+def test_programs_read_everything():
+    document = json.loads(outcome(*SAME).to_json())
+    assert document["identical"] is True
+    assert document["rounds"][0]["accuracies"] == [0.5]
+    assert [client["client"] for client in document["clients"]] == ["a", "b"]
+    assert document["folder"] == "folder"

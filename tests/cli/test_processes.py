@@ -1,0 +1,101 @@
+"""Processes that the demo starts end with it, whatever they do, and all that they started too."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fedperm_cli.demo.processes import Processes
+from fedperm_cli.errors import FederationError
+from tests.cli.servers import Servers
+from tests.cli.started import start_unruly
+
+
+@pytest.fixture
+def processes(tmp_path) -> Iterator[Processes]:
+    with Processes(tmp_path) as processes:
+        yield processes
+
+
+def is_running(pid: int) -> bool:
+    """A zombie that nobody has reaped yet does not count."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def ends(pid: int) -> bool:
+    deadline = time.monotonic() + 10
+    while is_running(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def test_a_killed_process_takes_its_children_along(processes, tmp_path):
+    process, child = start_unruly(processes, tmp_path)
+    process.kill()
+    assert process.poll() == -9
+    assert ends(child)
+
+
+def test_a_process_that_ignores_sigterm_is_killed_after_a_while(processes, tmp_path):
+    process, child = start_unruly(processes, tmp_path, IGNORE_SIGTERM="1")
+    process.ask_to_stop()
+    with pytest.raises(FederationError, match="has not ended"):
+        process.wait(0.2)
+    process.stop(grace_seconds=0.2)
+    assert process.poll() == -9
+    assert ends(child)
+
+
+def test_a_process_that_stops_when_asked_leaves_no_child(processes, tmp_path):
+    process, child = start_unruly(processes, tmp_path)
+    process.stop()
+    assert process.poll() == -15
+    assert ends(child)
+
+
+def test_everything_ends_with_the_block_also_after_an_error(tmp_path):
+    started = []
+
+    def fail() -> None:
+        with Processes(tmp_path) as processes:
+            started.append(start_unruly(processes, tmp_path))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    process, child = started[0]
+    assert process.poll() is not None
+    assert ends(child)
+
+
+def test_a_process_that_fails_shows_the_end_of_its_log(processes, tmp_path):
+    process, child = start_unruly(processes, tmp_path, FAIL="1")
+    assert process.wait(20) == 7
+    with pytest.raises(FederationError) as error:
+        process.check()
+    assert "unruly ended with exit code 7" in error.value.message
+    assert "error: no luck hint=again" in error.value.message
+    assert str(process.log) in error.value.hint
+    assert ends(child)
+
+
+def test_settings_from_outside_do_not_reach_a_process(processes, tmp_path, monkeypatch):
+    monkeypatch.setenv("FEDPERM_AGGREGATOR_URL", "http://example.invalid")
+    process, _ = start_unruly(processes, tmp_path, FEDPERM_OWN="1")
+    assert process.log.read_text() == "settings ['FEDPERM_OWN']\n"
+
+
+def test_a_server_comes_back_under_its_old_address(servers: Servers):
+    address, pid = servers.key_server.address, servers.key_server.pid
+    servers.key_server.kill()
+    servers.key_server.restart()
+    assert servers.key_server.wait_until_ready() == address
+    assert servers.key_server.pid != pid
+    os.kill(servers.key_server.pid, 0)

@@ -1,0 +1,68 @@
+"""`fedperm run watch` on a pipe, against a real aggregator: every round once, and how it ended."""
+
+import json
+import subprocess
+from dataclasses import replace
+
+from tests.cli.command_line import COMMAND
+from tests.cli.operator import Operator
+from tests.cli.servers import Servers
+from tests.cli.small_run import OPTIONS, joined_client, make_run, two_clients_at_work
+
+FAILS = replace(OPTIONS, start_with=1, min_contributors=1, deadline_seconds=0.2, give_up_after=1)
+
+
+def test_a_finished_run_is_told_round_by_round(operator: Operator, tmp_path) -> None:
+    run = make_run(operator, tmp_path, "finished", key="finished")
+    with two_clients_at_work(operator, run, "finished"):
+        pass
+    lines = operator.succeeds("run", "watch", run).splitlines()
+    assert [line.split()[:5] for line in lines[:2]] == [
+        ["round", str(number), "2", "of", "2"] for number in (1, 2)
+    ]
+    assert all("test accuracy  75.0%" in line for line in lines[:2])
+    assert any(line.split()[:2] == ["state", "completed:"] for line in lines)
+
+
+def test_a_program_reads_one_object_a_line(operator: Operator, tmp_path) -> None:
+    run = make_run(operator, tmp_path, "for-programs", key="for-programs")
+    with two_clients_at_work(operator, run, "for-programs"):
+        watched = operator.succeeds("run", "watch", run, "--json")
+    one, two, end = (json.loads(line) for line in watched.splitlines())
+    assert [one["round"]["round"], two["round"]["round"]] == [1, 2]
+    assert one["round"]["accuracies"] == [0.75]
+    assert one["round"]["bytes_up"] == 2000
+    assert one["round"]["seconds"]["encrypt"] == 0.5
+    assert end["status"]["state"] == "completed"
+
+
+def test_a_run_that_fails_ends_with_exit_code_1(operator: Operator, tmp_path) -> None:
+    run = make_run(operator, tmp_path, "failing", key="failing", options=FAILS)
+    with joined_client(operator, run, "failing"):  # and never uploads
+        finished = operator("run", "watch", run)
+    assert finished.returncode == 1
+    assert "round    1  aborted: " in finished.stdout
+    assert "state      failed: " in finished.stdout
+
+
+def test_a_restarted_aggregator_is_watched_on_and_no_round_is_told_twice(
+    operator: Operator, servers: Servers, tmp_path
+) -> None:
+    run = make_run(operator, tmp_path, "restarted", key="restarted")
+    watch = subprocess.Popen(
+        [str(COMMAND), "run", "watch", run],
+        env=operator.environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    servers.aggregator.kill()
+    servers.aggregator.restart()
+    servers.aggregator.wait_until_ready()
+    with two_clients_at_work(operator, run, "restarted"):
+        printed, _ = watch.communicate(timeout=30)
+    assert watch.returncode == 0
+    assert [line[:10] for line in printed.splitlines()[:2]] == ["round    1", "round    2"]
+
+
+def test_an_unknown_run_is_refused_at_once(operator: Operator) -> None:
+    assert operator("run", "watch", "never-made").returncode == 3
