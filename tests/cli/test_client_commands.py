@@ -5,6 +5,8 @@ import stat
 import pytest
 
 from fedperm.wire.enrolment_token import parse_token
+from fedperm.wire.key_server import ClientList, TokenList, TokenStatus
+from fedperm_cli.client.pages import print_clients
 from tests.cli.operator import Operator
 from tests.cli.small_run import joined_client, make_run
 
@@ -22,8 +24,9 @@ def test_a_token_is_shown_once_and_listed_without_its_secret(operator: Operator,
     assert parse_token(made["token"]).id == made["status"]["id"]
     assert (made["status"]["uses"], made["status"]["used"], made["file"]) == (3, 0, None)
     said = operator.succeeds("client", "ls", key)
-    assert made["status"]["id"] in said
-    assert "0 of 3" in said
+    row = next(line for line in said.splitlines() if made["status"]["id"] in line)
+    assert "0 of 3" in row
+    assert row.endswith("open")
     assert made["token"] not in said
     assert operator.json("client", "ls", key)["tokens"] == [made["status"]]
 
@@ -97,3 +100,19 @@ def test_a_revoked_client_is_out_of_the_named_runs_which_use_the_new_epoch(
     said = operator.succeeds(*arguments)
     assert f"it is excluded from run {runs[0]}, which uses epoch 2" in said
     assert f"it had not joined run {runs[1]}" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        ({}, "open"),
+        ({"used": 2}, "used up"),
+        ({"expires_at": 50.0}, "expired"),
+        ({"revoked": True, "used": 2}, "revoked"),
+    ],
+)
+def test_a_token_is_listed_with_what_can_be_done_with_it(change, state, capsys) -> None:
+    token = TokenStatus(id="t", uses=2, used=1, expires_at=150.0, revoked=False, client=None)
+    tokens = TokenList(tokens=(token.model_copy(update=change),))
+    print_clients(ClientList(clients=()), tokens, now=100.0)
+    assert capsys.readouterr().out.splitlines()[-1].endswith(state)

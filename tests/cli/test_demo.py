@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from tests.cli.command_line import COMMAND, fedperm
 
 SMALL = ("--clients", "3", "--rounds", "2", "--key-bits", "512", "--insecure-test-key")
@@ -34,7 +36,7 @@ def test_a_whole_federation_from_nothing_to_equal_models(tmp_path) -> None:
     finished = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     said = finished.stdout
-    assert re.search(r"^operators +this demo is both", said, re.MULTILINE)
+    assert re.search(r"^operators +this demo plays both", said, re.MULTILINE)
     for number in (1, 2):
         line = rf"^round    {number}  3 of 3 clients  test accuracy +\d+\.\d%"
         assert re.search(line, said, re.MULTILINE)
@@ -78,3 +80,19 @@ def test_a_folder_that_is_in_use_is_refused(tmp_path) -> None:
     finished = fedperm("demo", "--keep", str(tmp_path))
     assert finished.returncode == 2
     assert "hint: choose a new directory with --keep" in finished.stderr
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (("--key-bits", "512"), "a key of 512 bits"),
+        (("--epsilon", "-1"), "--epsilon is -1"),
+        (("--k1", "0"), "impossible options: k1"),
+    ],
+)
+def test_what_is_impossible_is_refused_before_anything_is_started(tmp_path, wrong, words) -> None:
+    folder = tmp_path / "demo"
+    finished = fedperm("demo", *wrong, "--keep", str(folder))
+    assert finished.returncode == 2
+    assert f"error: {words}" in finished.stderr
+    assert not folder.exists()

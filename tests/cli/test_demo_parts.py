@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from fedperm.wire.aggregator import RunState
 from fedperm_cli.demo.folder import make_folder
 from fedperm_cli.demo.guard import Guard
+from fedperm_cli.demo.interruption import all_ends_alike
 from fedperm_cli.demo.outcome import ClientModel, Outcome
 from fedperm_cli.demo.pages import print_outcome
 from fedperm_cli.demo.processes import Processes
@@ -34,6 +36,14 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DirectoryError, match="cannot use"):
         make_folder(tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_demo_that_is_ended_from_outside_ends_as_by_ctrl_c(number):
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt), all_ends_alike():
+        signal.raise_signal(number)
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_work_is_given_up_when_a_process_dies(tmp_path):

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from fedperm.clock import SystemClock
 from fedperm.wire.key_server import ClientList, TokenList, TokenRequest
 from fedperm_cli.client.pages import print_clients, print_revocation, print_token
 from fedperm_cli.client.revocation import Revoked, revoke_at_key_server, revoke_everywhere
@@ -75,7 +76,7 @@ def ls(key: KeyName, *, access: AsKeyOperator, output: Output) -> None:
     if as_json:
         typer.echo(json.dumps(clients.model_dump(mode="json") | tokens.model_dump(mode="json")))
     else:
-        print_clients(clients, tokens)
+        print_clients(clients, tokens, SystemClock().now())
 
 
 @client_commands.command(epilog=EPILOG)

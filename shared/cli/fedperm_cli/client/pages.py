@@ -23,10 +23,10 @@ def print_token(issued: IssuedToken, key: str) -> None:
     )
 
 
-def print_clients(clients: ClientList, tokens: TokenList) -> None:
+def print_clients(clients: ClientList, tokens: TokenList, now: float) -> None:
     show(_clients(clients) if clients.clients else "no clients yet")
     show(heading("Enrolment tokens"))
-    show(_tokens(tokens) if tokens.tokens else "none: fedperm client token KEY")
+    show(_tokens(tokens, now) if tokens.tokens else "none: fedperm client token KEY")
 
 
 def print_revocation(revoked: Revoked) -> None:
@@ -50,7 +50,7 @@ def _clients(found: ClientList) -> Table:
     return table
 
 
-def _tokens(found: TokenList) -> Table:
+def _tokens(found: TokenList, now: float) -> Table:
     table = listing("identifier", "used", "for", "until", "state", right=("used",))
     for token in found.tokens:
         table.add_row(
@@ -58,12 +58,14 @@ def _tokens(found: TokenList) -> Table:
             f"{token.used} of {token.uses}",
             token.client or UNKNOWN,
             as_time(token.expires_at),
-            _state(token),
+            _state(token, now),
         )
     return table
 
 
-def _state(token: TokenStatus) -> str:
+def _state(token: TokenStatus, now: float) -> str:
     if token.revoked:
         return "revoked"
-    return "used up" if token.used >= token.uses else "open"
+    if token.used >= token.uses:
+        return "used up"
+    return "expired" if token.expires_at <= now else "open"

@@ -9,7 +9,7 @@ import typer
 
 from fedperm_cli.demo.folder import DemoFolder, make_folder
 from fedperm_cli.demo.interruption import all_ends_alike
-from fedperm_cli.demo.options import DemoOptions
+from fedperm_cli.demo.options import DemoOptions, check_demo
 from fedperm_cli.demo.processes import Processes
 from fedperm_cli.errors import MissingExtraError
 from fedperm_cli.exit_codes import ExitCode
@@ -34,6 +34,7 @@ def demo(*, options: DemoOptions, output: Output) -> None:
     and a check that all clients hold the same model (exit code 1 if not). Stops all it started.
     """
     as_json = output.is_json()
+    check_demo(options)
     _check_installed()
     folder = make_folder(options.keep)
     try:
@@ -65,7 +66,7 @@ def _visibly(options: DemoOptions, folder: DemoFolder) -> "Outcome":
         console.print(f"{name:11} {fact}", markup=False, soft_wrap=True)
 
     tell("folder", str(folder.path))
-    tell("operators", "this demo is both the key operator and the run operator: elsewhere two")
+    tell("operators", "this demo plays both, key operator and run operator: elsewhere two people")
     with live_view(console) as view:
         outcome = asyncio.run(_run(options, folder, view, tell))
     print_outcome(outcome)

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from fedperm.paillier import DEFAULT_KEY_BITS
+from fedperm.paillier import DEFAULT_KEY_BITS, check_key_bits
 from fedperm_cli.run.options import RunOptions
+from fedperm_cli.run.specs import check, given_or
 
 NAME = "demo"
 """Of the key and of the run."""
@@ -85,6 +86,12 @@ class DemoOptions:
     ] = False
 
 
+def check_demo(options: DemoOptions) -> None:
+    """Refuses what is impossible before anything is started."""
+    check_key_bits(options.key_bits, insecure_for_tests=options.insecure_test_key)
+    check(run_options(options, min_records=1))
+
+
 def run_options(options: DemoOptions, min_records: int) -> RunOptions:
     """`min_records` is the size of the smallest client, for which the record level is promised."""
     recipe = RECIPES[options.dataset]
@@ -97,12 +104,12 @@ def run_options(options: DemoOptions, min_records: int) -> RunOptions:
         clients=options.clients,
         rounds=options.rounds,
         deadline_seconds=_DEADLINE_SECONDS,
-        learning_rate=options.learning_rate or recipe.learning_rate,
-        clip_norm_record=options.clip_norm_record or recipe.clip_norm_record,
+        learning_rate=given_or(options.learning_rate, recipe.learning_rate),
+        clip_norm_record=given_or(options.clip_norm_record, recipe.clip_norm_record),
         min_records=min_records,
-        k1=options.k1 or recipe.k1,
-        k2=options.k2 or recipe.k2,
-        clip=options.clip or recipe.clip,
+        k1=given_or(options.k1, recipe.k1),
+        k2=given_or(options.k2, recipe.k2),
+        clip=given_or(options.clip, recipe.clip),
         epsilon=options.epsilon,
         insecure_test_key=options.insecure_test_key,
     )

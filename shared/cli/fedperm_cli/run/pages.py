@@ -53,7 +53,7 @@ def _round_cells(summary: RoundSummary) -> Iterable[str]:
     seconds = summary.seconds
     return (
         str(summary.round),
-        summary.state.value,
+        f"{summary.state}: {summary.reason}" if summary.reason else summary.state.value,
         str(summary.selected),
         str(summary.included),
         str(summary.bounded),

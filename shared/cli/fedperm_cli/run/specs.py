@@ -57,14 +57,14 @@ def shuffle_of(options: RunOptions) -> ShuffleSpec:
 
 def rounds_of(options: RunOptions) -> RoundsSpec:
     clients = required("--clients", options.clients)
-    per_round = _or(options.clients_per_round, clients)
+    per_round = given_or(options.clients_per_round, clients)
     return RoundsSpec(
         count=required("--rounds", options.rounds),
         clients_per_round=per_round,
-        min_contributors=_or(options.min_contributors, per_round // 2 + 1),
-        start_with=_or(options.start_with, clients),
+        min_contributors=given_or(options.min_contributors, per_round // 2 + 1),
+        start_with=given_or(options.start_with, clients),
         deadline_seconds=options.deadline_seconds,
-        extension_seconds=_or(options.extension_seconds, options.deadline_seconds / 2),
+        extension_seconds=given_or(options.extension_seconds, options.deadline_seconds / 2),
         extensions=options.extensions,
         give_up_after=options.give_up_after,
     )
@@ -136,5 +136,5 @@ def options_in_words() -> Iterator[None]:
         raise ParameterError(f"impossible options: {wrong}", "correct these options") from None
 
 
-def _or(given: Value | None, default: Value) -> Value:
+def given_or(given: Value | None, default: Value) -> Value:
     return default if given is None else given

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from fedperm.wire.aggregator import RoundState
 from fedperm_cli.measures import as_bytes, as_seconds
@@ -34,22 +34,26 @@ class Lines:
 
 
 class Bars(Lines):
-    """For terminals: three bars below the lines."""
+    """For terminals: three bars below the lines, drawn when something happens."""
 
     def __init__(self, console: Console, bars: Progress) -> None:
         super().__init__(console)
         self._bars = bars
-        self._stored = bars.add_task("uploads in", total=None)
-        self._checked = bars.add_task("checked", total=None)
-        self._folded = bars.add_task("folded", total=None)
+        self._rows: dict[str, TaskID] = {}
 
     def tell_progress(self, progress: RoundProgress) -> None:
-        self._draw(self._stored, progress.round, progress.stored, progress.selected)
-        self._draw(self._checked, progress.round, progress.checked, progress.selected)
-        self._draw(self._folded, progress.round, progress.folded, progress.fold_jobs)
+        self._bars.start()  # not earlier: without rows it would draw empty lines
+        number = f"round {progress.round:4}"
+        self._draw("uploads in", number, progress.stored, progress.selected)
+        self._draw("checked", number, progress.checked, progress.selected)
+        self._draw("folded", number, progress.folded, progress.fold_jobs)
+        self._bars.refresh()
 
-    def _draw(self, bar: TaskID, number: int, done: int, total: int) -> None:
-        self._bars.update(bar, completed=done, total=total, round=number)
+    def _draw(self, what: str, number: str, done: int, total: int) -> None:
+        words = f"{number}  {what:10}"
+        if what not in self._rows:
+            self._rows[what] = self._bars.add_task(words, total=total)
+        self._bars.update(self._rows[what], description=words, completed=done, total=total)
 
 
 class JsonLines:
@@ -84,14 +88,15 @@ def live_view(console: Console) -> Iterator[View]:
         yield Lines(console)
         return
     columns = (
-        TextColumn("round {task.fields[round]}"),
-        TextColumn("{task.description:10}"),
+        TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f}"),
-        TimeElapsedColumn(),
+        TextColumn("{task.completed:.0f} of {task.total:.0f}"),
     )
-    with Progress(*columns, console=console, transient=True) as bars:
+    bars = Progress(*columns, console=console, transient=True, auto_refresh=False)
+    try:
         yield Bars(console, bars)
+    finally:
+        bars.stop()
 
 
 def round_line(summary: RoundSummary) -> str:
