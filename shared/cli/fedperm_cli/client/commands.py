@@ -125,5 +125,6 @@ async def _revoke(
     if not runs:
         async with access.session() as operator:
             return await revoke_at_key_server(operator, key, client)
-    async with access.session() as operator, run_access.session("--run") as run_operator:
+    needed = run_access.needed_for("--run")
+    async with access.session() as operator, needed.session() as run_operator:
         return await revoke_everywhere(operator, run_operator, key, client, runs)

@@ -89,6 +89,7 @@ async def _rotate(
     if not runs:
         async with access.session() as operator:
             return await make_next_epoch(operator, key)
-    async with access.session() as operator, run_access.session("--run") as run_operator:
+    needed = run_access.needed_for("--run")
+    async with access.session() as operator, needed.session() as run_operator:
         rotation = await make_next_epoch(operator, key)
         return replace(rotation, runs=await bring_to_runs(operator, run_operator, runs))

@@ -17,7 +17,7 @@ from fedperm_cli.names import RunName
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
 from fedperm_cli.run.options import RunOptions
-from fedperm_cli.servers.options import AsAnybody, AsRunOperatorIfNeeded
+from fedperm_cli.servers.options import AsAnybody, AsRunOperator, AsRunOperatorIfNeeded
 
 if TYPE_CHECKING:
     from fedperm_cli.run.preparation import PreparedRun
@@ -73,18 +73,17 @@ def create(
     The same command again changes nothing. Of the key server it reads only what anybody may.
     """
     as_json = output.is_json()
-    if not dry_run:
-        access.session("sending a run")  # refuses now what would be missing later
+    operator = None if dry_run else access.needed_for("sending a run")
     if document is None and initial_model is None:
         prepared = asyncio.run(_prepare(run, options, key_server))
     else:
         prepared = _finished(context, run, document, initial_model)
     if file is not None:
         prepared.write(file)
-    if dry_run:
+    if operator is None:
         _print_unsent(prepared, file, as_json=as_json)
     else:
-        status = asyncio.run(_send(prepared, key_server, access))
+        status = asyncio.run(_send(prepared, key_server, operator))
         _print_sent(prepared, status, as_json=as_json)
 
 
@@ -114,12 +113,10 @@ def _finished(
     return read_prepared(run, document, initial_model)
 
 
-async def _send(
-    prepared: "PreparedRun", key_server: AsAnybody, access: AsRunOperatorIfNeeded
-) -> RunStatus:
+async def _send(prepared: "PreparedRun", key_server: AsAnybody, access: AsRunOperator) -> RunStatus:
     from fedperm_cli.run.creation import create_run  # noqa: PLC0415 (see above)
 
-    async with key_server.session() as keys, access.session("sending a run") as operator:
+    async with key_server.session() as keys, access.session() as operator:
         return await create_run(prepared, keys, operator)
 
 

@@ -17,14 +17,24 @@ from fedperm_cli.run.round_summary import RoundSummary
 from fedperm_cli.run.watching import View
 
 
-class Lines:
+class Silence:
+    """For a command that prints everything at its end."""
+
+    def tell_progress(self, progress: RoundProgress) -> None:
+        pass
+
+    def tell_round(self, summary: RoundSummary) -> None:
+        pass
+
+    def tell_note(self, note: str) -> None:
+        pass
+
+
+class Lines(Silence):
     """For pipes: finished rounds only."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-
-    def tell_progress(self, progress: RoundProgress) -> None:
-        pass
 
     def tell_round(self, summary: RoundSummary) -> None:
         self._console.print(round_line(summary), soft_wrap=True, markup=False)
@@ -56,30 +66,14 @@ class Bars(Lines):
         self._bars.update(self._rows[what], description=words, completed=done, total=total)
 
 
-class JsonLines:
+class JsonLines(Silence):
     """For programs: one object a finished round."""
-
-    def tell_progress(self, progress: RoundProgress) -> None:
-        pass
 
     def tell_round(self, summary: RoundSummary) -> None:
         typer.echo(json.dumps({"round": asdict(summary)}))
 
     def tell_note(self, note: str) -> None:
         typer.echo(json.dumps({"note": note}))
-
-
-class Silence:
-    """For a command that prints everything at its end."""
-
-    def tell_progress(self, progress: RoundProgress) -> None:
-        pass
-
-    def tell_round(self, summary: RoundSummary) -> None:
-        pass
-
-    def tell_note(self, note: str) -> None:
-        pass
 
 
 @contextmanager

@@ -93,12 +93,11 @@ class AsRunOperatorIfNeeded:
     run_operator_token_file: Annotated[Path | None, _RUN_OPERATOR] = None
     ca_file: CaFile = None
 
-    def session(self, why: str) -> AbstractAsyncContextManager[RunOperator]:
-        """`why` is the option or act that needs it."""
+    def needed_for(self, what: str) -> AsRunOperator:
+        """`what` is the option or act that cannot do without."""
         if self.aggregator is None or self.run_operator_token_file is None:
             raise OptionsError(
-                f"{why} needs the aggregator and the run operator's token",
+                f"{what} needs the aggregator and the run operator's token",
                 "also give --aggregator and --run-operator-token-file",
             )
-        server = Server(self.aggregator, self.ca_file)
-        return run_operator(server, self.run_operator_token_file)
+        return AsRunOperator(self.aggregator, self.run_operator_token_file, self.ca_file)
