@@ -21,8 +21,10 @@ class Gate(Executor):
         self._open = Event()
         self._inside = InlineExecutor()
         self._is_broken = False
+        self.jobs = 0
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        self.jobs += 1
         self._asked.set()
         assert self._open.wait(PATIENCE_SECONDS), "nobody opened the gate"
         if self._is_broken:

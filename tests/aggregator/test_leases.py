@@ -38,6 +38,7 @@ async def test_a_worker_that_is_slow_keeps_its_job_while_it_says_so(
             await opened.aggregator.services.foreman.tick()
             await other.tick()
         assert await events(opened, EventKind.UPDATE_CHECKED) == []
+        assert gate.jobs == 1
     assert len(await events(opened, EventKind.UPDATE_CHECKED)) == 1
 
 
@@ -60,14 +61,56 @@ async def test_a_check_that_was_stopped_past_its_lease_writes_nothing(
     assert (await opened.upload(clients[0], 1, opened.sent[1, "ada"])).state == "included"
 
 
+async def test_whoever_lost_a_check_writes_nothing_while_another_is_at_it(
+    opened: Bench, clients: list[Client]
+):
+    await opened.contribute(1, clients[0])
+    other = opened.aggregator.sibling(IN_THIS_PROCESS)
+    async with gated(other) as second:
+        async with gated(opened.aggregator) as first:
+            await opened.aggregator.services.foreman.tick()
+            first.wait_for_work()
+            opened.clock.advance(16)
+            await other.services.foreman.tick()
+            second.wait_for_work()
+        assert await events(opened, EventKind.UPDATE_CHECKED) == []
+    assert len(await events(opened, EventKind.UPDATE_CHECKED)) == 1
+
+
+async def test_whoever_lost_a_fold_publishes_nothing_while_another_is_at_it(
+    opened: Bench, clients: list[Client]
+):
+    await opened.contribute(1, *clients)
+    await check_all(opened)
+    other = opened.aggregator.sibling(IN_THIS_PROCESS)
+    rounds = opened.aggregator.settings.state_directory / "runs" / opened.run / "rounds"
+    async with gated(other) as second:
+        async with gated(opened.aggregator) as first:
+            await opened.aggregator.services.foreman.tick()
+            first.wait_for_work()
+            opened.clock.advance(16)
+            await other.services.foreman.tick()
+            second.wait_for_work()
+        assert await opened.state(1) is RoundState.SEALED
+        assert list(rounds.glob("1/aggregate.*")) == []
+    assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
+    assert len(list(rounds.glob("1/aggregate.*"))) == 1
+
+
+async def check_all(bench: Bench) -> None:
+    """All three updates, two at a time: the next tick seals the round and starts to fold it."""
+    foreman = bench.aggregator.services.foreman
+    for _ in range(2):
+        await foreman.tick()
+        await foreman.drain()
+
+
 async def test_a_fold_that_was_stopped_past_its_lease_publishes_nothing(
     opened: Bench, clients: list[Client]
 ):
     await opened.contribute(1, *clients)
+    await check_all(opened)
     foreman = opened.aggregator.services.foreman
-    for _ in range(2):
-        await foreman.tick()
-        await foreman.drain()
     other = opened.aggregator.sibling(IN_THIS_PROCESS)
     async with gated(opened.aggregator) as gate:
         await foreman.tick()
@@ -140,10 +183,7 @@ async def test_a_round_that_cannot_be_folded_is_aborted_after_five_attempts(
     opened: Bench, clients: list[Client]
 ):
     await opened.contribute(1, *clients)
-    foreman = opened.aggregator.services.foreman
-    for _ in range(2):
-        await foreman.tick()
-        await foreman.drain()
+    await check_all(opened)
     use(opened.aggregator, Failing(MemoryError(), times=-1))
     await attempt(opened, MOST_ATTEMPTS)
     outcome = await opened.api.outcome(opened.run, 1, OPERATOR)
@@ -158,10 +198,7 @@ async def test_an_upload_that_the_disk_changed_is_not_added_silently(
     opened: Bench, clients: list[Client]
 ):
     await opened.contribute(1, *clients)
-    foreman = opened.aggregator.services.foreman
-    for _ in range(2):
-        await foreman.tick()
-        await foreman.drain()
+    await check_all(opened)
     path = next(opened.aggregator.settings.state_directory.rglob("uploads/ada.*"))
     octets = bytearray(path.read_bytes())
     octets[-1] ^= 1

@@ -85,6 +85,12 @@ async def test_a_client_that_was_not_heard_of_is_offline(opened: Bench, clients:
     assert [p.online for p in listed] == [False, True, False]
 
 
+async def test_a_time_from_before_the_clock_was_set_back_keeps_nobody_online(opened: Bench):
+    opened.clock.advance(-3600)
+    listed = (await opened.api.participants(opened.run, OPERATOR)).participants
+    assert not any(p.online for p in listed)
+
+
 async def test_an_excluded_client_is_asked_no_more(opened: Bench, clients: list[Client]):
     excluded = await opened.api.exclude(opened.run, "ada", OPERATOR)
     assert excluded.excluded

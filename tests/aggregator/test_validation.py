@@ -111,6 +111,17 @@ def hits(folder: Path, number: mpz) -> list[Path]:
     return [path for path in found if any(e in path.read_bytes() for e in encodings)]
 
 
+async def test_a_rejected_upload_is_destroyed_before_the_round_ends(
+    opened: Bench, clients: list[Client]
+):
+    uploads = opened.aggregator.settings.state_directory / "runs" / opened.run / "rounds/1/uploads"
+    await opened.upload(clients[0], 1, with_ciphertext(opened, clients[0], mpz(0), place=1))
+    await opened.contribute(1, clients[1])
+    assert len(list(uploads.iterdir())) == 2
+    await opened.aggregator.tick()
+    assert [path.name.partition(".")[0] for path in uploads.iterdir()] == ["ben"]
+
+
 async def test_a_value_of_too_many_bits_is_rejected(bench: Bench, clients: list[Client]):
     await bench.create(value_bits=7)
     await bench.join(*clients)

@@ -106,8 +106,9 @@ async def _running(foreman: Foreman, tick_seconds: float) -> AsyncIterator[None]
     try:
         yield
     finally:
-        await asyncio.to_thread(foreman.stop)
+        foreman.leave_off()
         await background
+        await asyncio.to_thread(foreman.stop)
 
 
 def _common(parts: Parts) -> _Common:

@@ -85,12 +85,12 @@ class Contributions:
     def _examine(self, upload: Upload) -> Contribution:
         """Everything that can be said before the body is read."""
         run, sender = upload.run, upload.sender
-        self._presence.heard(run, sender.client, self._clock.now())
         manifest = verify(upload.manifest, Manifest, signing_key(sender.signing_key))
         check_manifest(manifest, self._expected_manifest(upload))
         claim = Claim(manifest.epoch, upload.sha256, sender.signing_key)
         slot = self._updates.slot(run, upload.round, sender.client)
         judge(slot, claim)
+        self._presence.heard(run, sender.client, self._clock.now())
         terms = self._documents.terms(run, slot.epoch)
         check_size(upload.size, update_body(terms.plan, terms.public_key).size)
         new = NewUpdate(run, upload.round, sender.client, upload.size, upload.manifest)

@@ -26,9 +26,10 @@ class EventStream:
         with self._changes.watch(run) as watch:
             while True:
                 is_last = self._changes.is_closing
-                for event in await asyncio.to_thread(self._events.of_run, run, after):
-                    yield event
-                    after, alive_at = event.id, loop.time()
+                while news := await asyncio.to_thread(self._events.of_run, run, after):
+                    for event in news:
+                        yield event
+                    after, alive_at = news[-1].id, loop.time()
                 if is_last:
                     return
                 if loop.time() - alive_at >= KEEP_ALIVE_SECONDS:

@@ -46,8 +46,8 @@ class Foreman:
         await asyncio.to_thread(self._crew.finish)
 
     async def run(self, tick_seconds: float) -> None:
-        """Until it is stopped. A tick that fails is logged and tried again: what it could not do
-        is still in the database."""
+        """Until it is to leave off. A tick that fails is logged and tried again: what it could
+        not do is still in the database."""
         while not self._is_stopping:
             try:
                 await self.tick()
@@ -63,9 +63,12 @@ class Foreman:
         self._attendance.load()
         self._crew.take_over()
 
-    def stop(self) -> None:
-        """Jobs that are not done are given back."""
+    def leave_off(self) -> None:
+        """The loop ends after its tick."""
         self._is_stopping = True
+
+    def stop(self) -> None:
+        """After the loop: jobs that are not done are given back."""
         self._crew.stop()
 
     def check(self) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
@@ -10,6 +11,11 @@ from starlette.responses import Response, StreamingResponse
 from fedperm.errors import BodyError, LengthRequiredError, MediaTypeError
 from fedperm.wire.body import MEDIA_TYPE
 from fedperm_aggregator.blobs import PublishedFile
+
+_CONTENT = {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
+BULK: dict[str, Any] = {"required": True, "content": _CONTENT}
+BULK_ANSWER: dict[str, Any] = {"content": _CONTENT, "description": "The file"}
+"""How /openapi.json describes bulk bodies."""
 
 _CHUNK = 1 << 18
 _NEVER_CHANGES = "private, max-age=31536000, immutable"

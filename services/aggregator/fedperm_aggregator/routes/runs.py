@@ -5,11 +5,14 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from fedperm.run_document import RunDocument
 from fedperm.wire.aggregator import KeyEpoch, KeyEpochs, RunList, RunStatus
 from fedperm.wire.message import Name
 from fedperm.wire.statements import Epoch
 from fedperm_aggregator.routes.access import Here, operator_of_run, reader_of_run, the_operator
 from fedperm_aggregator.routes.bulk import (
+    BULK,
+    BULK_ANSWER,
     body_of,
     check_media_type,
     file_response,
@@ -20,6 +23,7 @@ from fedperm_aggregator.routes.bulk import (
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 OPERATOR = [Depends(operator_of_run)]
 READER = [Depends(reader_of_run)]
+DOCUMENT = {"application/json": {"schema": {"$ref": "#/components/schemas/RunDocument"}}}
 CREATED: dict[int | str, dict[str, Any]] = {201: {"model": RunStatus, "description": "Created"}}
 
 
@@ -32,6 +36,7 @@ def _answer(response: Response, status: RunStatus, *, is_new: bool) -> RunStatus
     "/{run}",
     dependencies=[Depends(the_operator)],
     responses=CREATED,
+    openapi_extra={"requestBody": {"required": True, "content": DOCUMENT}},
     summary="Create a run from its document",
 )
 async def create(run: Name, request: Request, response: Response, here: Here) -> RunStatus:
@@ -55,6 +60,7 @@ def show(run: Name, here: Here) -> RunStatus:
     "/{run}/document",
     dependencies=READER,
     response_class=Response,
+    responses={200: {"model": RunDocument, "description": "The document"}},
     summary="The document, byte by byte as it was sent",
 )
 def document(run: Name, request: Request, here: Here) -> Response:
@@ -67,6 +73,7 @@ def document(run: Name, request: Request, here: Here) -> Response:
     "/{run}/initial-model",
     dependencies=OPERATOR,
     responses=CREATED,
+    openapi_extra={"requestBody": BULK},
     summary="The model that all clients start from",
 )
 async def put_initial_model(
@@ -81,6 +88,7 @@ async def put_initial_model(
     "/{run}/initial-model",
     dependencies=READER,
     response_class=Response,
+    responses={200: BULK_ANSWER},
     summary="The model that all clients start from",
 )
 def initial_model(run: Name, request: Request, here: Here) -> Response:

@@ -8,14 +8,20 @@ from fedperm.wire.message import Name
 from fedperm.wire.statements import RoundNumber
 from fedperm_aggregator.contributions import Upload
 from fedperm_aggregator.routes.access import Here, ThatClient, client_or_operator
-from fedperm_aggregator.routes.bulk import body_of, stated_size
+from fedperm_aggregator.routes.bulk import BULK, body_of, stated_size
 
 router = APIRouter(prefix="/v1/runs/{run}/rounds/{number}/updates/{client}", tags=["updates"])
+
+HEADERS = [
+    {"name": name, "in": "header", "required": True, "schema": {"type": "string"}}
+    for name in (CONTENT_DIGEST, MANIFEST)
+]
 
 
 @router.put(
     "",
     responses={201: {"model": UpdateReceipt, "description": "Stored"}},
+    openapi_extra={"requestBody": BULK, "parameters": HEADERS},
     summary="Upload an update",
 )
 async def upload(
