@@ -1,6 +1,6 @@
-"""A line between client and server that breaks where a test says."""
+"""A line between client and server that breaks, waits or lies where a test says."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import httpx
 
@@ -13,26 +13,43 @@ def request_of(method: str, ending: str) -> Match:
 
 
 class CutLine(httpx.AsyncBaseTransport):
-    """`before` loses a request on its way, `after` loses its answer; each cut happens once."""
+    """`before` loses a request on its way, `after` loses its answer; `meanwhile` happens when the
+    request is under way; each of these once. A forgery changes the content of every answer."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
         self._inner = inner
         self.before: list[Match] = []
         self.after: list[Match] = []
+        self.meanwhile: list[tuple[Match, Callable[[], Awaitable[None]]]] = []
+        self.forgeries: list[tuple[Match, Callable[[bytes], bytes]]] = []
         self.requests: list[httpx.Request] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         if _cut(self.before, request):
             raise httpx.ConnectError("the line was cut before the request")
+        await self._let_happen(request)
         self.requests.append(request)
         response = await self._inner.handle_async_request(request)
         if _cut(self.after, request):
             await response.aread()
             raise httpx.ReadError("the line was cut before the answer")
-        return response
+        return await self._forged(request, response)
 
     def sent(self, match: Match) -> list[httpx.Request]:
         return [request for request in self.requests if match(request)]
+
+    async def _let_happen(self, request: httpx.Request) -> None:
+        for match, happen in list(self.meanwhile):
+            if match(request):
+                self.meanwhile.remove((match, happen))
+                await happen()
+
+    async def _forged(self, request: httpx.Request, response: httpx.Response) -> httpx.Response:
+        for match, forge in self.forgeries:
+            if match(request):
+                content = forge(await response.aread())
+                return httpx.Response(response.status_code, content=content)
+        return response
 
 
 def _cut(cuts: list[Match], request: httpx.Request) -> bool:

@@ -87,7 +87,11 @@ class Federation:
         return [await self.home(name, **settings) for name in names]
 
     async def tick(self) -> None:
-        await self.aggregator.tick()
+        """The aggregator's background work: what is due, and what becomes due by it."""
+        foreman = self.aggregator.services.foreman
+        for _ in range(2):
+            await foreman.tick()
+            await foreman.drain()
 
     def close(self) -> None:
         self.aggregator.close()

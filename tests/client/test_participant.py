@@ -15,8 +15,7 @@ from tests.keyserver.server import OPERATOR as KEY_OPERATOR
 
 pytestmark = pytest.mark.anyio
 
-TWO_OF_THREE = document().rounds.model_dump() | {"clients_per_round": 2, "start_with": 2}
-ONCE = TWO_OF_THREE | {"count": 1}
+ONCE = document().rounds.model_dump() | {"clients_per_round": 2, "start_with": 2, "count": 1}
 
 
 async def test_three_clients_finish_three_rounds_with_identical_parameters(federation):
@@ -73,8 +72,8 @@ async def test_reports_reach_the_operator_with_public_metrics_only(federation):
 
 async def test_a_late_joiner_replays_all_rounds_under_old_and_new_keys(federation):
     """Two clients settle a round, the key is rotated, they settle another; then a third comes."""
-    await federation.start(wanted=document(rounds=TWO_OF_THREE))
-    ada, ben, cleo = homes = await federation.homes("ada", "ben", "cleo")
+    await federation.start_lines(rounds=lines_document().rounds.model_dump() | {"count": 3})
+    ada, ben, cleo = homes = await federation.line_homes("ada", "ben", "cleo")
     with ada.client() as one, ben.client() as two:
         await drive(federation, one, two, rounds=1)
         await federation.key_server.api.create_epoch(KEY, 2, KEY_OPERATOR)
@@ -89,8 +88,8 @@ async def test_a_late_joiner_replays_all_rounds_under_old_and_new_keys(federatio
 
 
 async def test_who_comes_when_all_is_over_gets_the_model_and_spends_nothing(federation):
-    await federation.start(wanted=document(rounds=TWO_OF_THREE))
-    ada, ben, cleo = await federation.homes("ada", "ben", "cleo")
+    await federation.start_lines()
+    ada, ben, cleo = await federation.line_homes("ada", "ben", "cleo")
     with ada.client() as one, ben.client() as two:
         await drive(federation, one, two)
     with cleo.client() as three:

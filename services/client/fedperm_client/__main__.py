@@ -33,10 +33,10 @@ DONE, FAILED, WRONG_SETTINGS, REFUSED, SIGNALLED = 0, 1, 2, 3, 128
 
 
 def main() -> int:
-    configure_logs()
+    configure_logs(stream=sys.stderr)
     try:
         settings = ClientSettings.from_environment()
-        configure_logs(settings.log_level)
+        configure_logs(settings.log_level, sys.stderr)
         torch.set_num_threads(settings.torch_threads)
         return asyncio.run(_until_signalled(settings))
     except FedPermError as error:

@@ -9,7 +9,7 @@ from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, http_client
 from fedperm.api.key_server import KeyServerApi
 
-_HICCUP = Patience(seconds=2.0)
+_HICCUP = Patience(seconds=0.5)
 """Waited out in silence; what takes longer is for the participant to tell and to wait for."""
 
 

@@ -1,0 +1,312 @@
+"""A client believes neither server more than it must, and stops without applying or sending."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from fedperm.errors import (
+    AggregateError,
+    BudgetError,
+    FedPermError,
+    LedgerError,
+    UntrustedError,
+)
+from fedperm.privacy.events import Rounds
+from fedperm.privacy.registry import NO_SHUFFLE
+from fedperm.wire.public_keys import text_of
+from fedperm.wire.signed import sign, unverified
+from fedperm.wire.statements import EpochRecord
+from fedperm_client.errors import CeilingError, StateError
+from fedperm_client.model_store import ModelStore
+from fedperm_client.release import event_of
+from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
+from tests.client.cut_line import request_of
+from tests.client.documents import LINES, lines_document
+from tests.client.federation import KEY, Home, drive
+from tests.keyserver.server import OPERATOR as KEY_OPERATOR
+
+pytestmark = pytest.mark.anyio
+
+STRANGER = Ed25519PrivateKey.from_private_bytes(bytes(32))
+DOCUMENT = request_of("GET", "/runs/demo/document")
+TASK = request_of("GET", "/participants/ada/task")
+OUTCOME = request_of("GET", "/runs/demo/rounds/1")
+
+
+def with_members(change: Callable[[dict[str, Any]], None]) -> Callable[[bytes], bytes]:
+    """A forgery of JSON."""
+
+    def forge(content: bytes) -> bytes:
+        members = json.loads(content)
+        change(members)
+        return json.dumps(members).encode()
+
+    return forge
+
+
+async def joined(federation) -> int:
+    answer = await federation.aggregator.api.participants("demo", RUN_OPERATOR)
+    return len(answer.participants)
+
+
+def checkpoint_of(home: Home):
+    path = home.run_folder / "checkpoint.safetensors"
+    sha256 = next(iter(home.to_aggregator.sent(request_of("PUT", "/participants/ada")))).content
+    return ModelStore(path).load(json.loads(sha256)["document"], LINES.spec.parameters)
+
+
+async def test_a_run_beyond_the_ceilings_is_not_joined(federation):
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada", max_epsilon=0.1, min_contributors=3)
+    with ada.client() as one, pytest.raises(CeilingError, match=r"at least 3 .* at most 0.1"):
+        await drive(federation, one)
+    assert await joined(federation) == 0
+
+
+def another_key_server(members: dict[str, Any]) -> None:
+    members["key"]["signing_key"] = text_of(STRANGER.public_key())
+
+
+def another_run(members: dict[str, Any]) -> None:
+    members["run"] = "other"
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [(another_key_server, "names another key server"), (another_run, "got the document of other")],
+)
+async def test_a_forged_document_is_not_joined(federation, change, problem):
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada")
+    ada.to_aggregator.forgeries.append((DOCUMENT, with_members(change)))
+    with ada.client() as one, pytest.raises(UntrustedError, match=problem):
+        await drive(federation, one)
+    assert await joined(federation) == 0
+
+
+async def test_another_initial_model_is_not_started_from(federation):
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada")
+    forgery = request_of("GET", "/initial-model"), lambda body: body[:-1] + bytes([body[-1] ^ 1])
+    ada.to_aggregator.forgeries.append(forgery)
+    with ada.client() as one, pytest.raises(UntrustedError, match="initial model is not the one"):
+        await drive(federation, one)
+    assert not (ada.run_folder / "checkpoint.safetensors").exists()
+    assert await joined(federation) == 0
+
+
+async def test_a_public_key_of_the_aggregators_own_is_not_encrypted_under(federation):
+    """A record with the right content and another signature."""
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada")
+
+    def resign(members: dict[str, Any]) -> None:
+        for epoch in members["epochs"]:
+            epoch["record"] = sign(unverified(epoch["record"], EpochRecord), STRANGER)
+
+    forgery = request_of("GET", "/key-epochs"), with_members(resign)
+    ada.to_aggregator.forgeries.append(forgery)
+    with ada.client() as one, pytest.raises(UntrustedError, match="not signed by the expected key"):
+        await drive(federation, one)
+    assert await joined(federation) == 0
+
+
+async def test_a_run_that_changes_under_a_client_is_left(federation):
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada")
+    with ada.client() as one:
+        await one.step()
+        await one.step()
+    ada.to_aggregator.forgeries.append((DOCUMENT, lambda octets: octets + b"\n"))
+    with ada.client() as one, pytest.raises(StateError, match="belongs to another document"):
+        await drive(federation, one)
+
+
+def ahead(members: dict[str, Any]) -> None:
+    if members["kind"] == "train":
+        members["round"] += 1
+
+
+def unknown_epoch(members: dict[str, Any]) -> None:
+    if members["kind"] == "train":
+        members["epoch"] = 7
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [(ahead, "asks for round 2 after round 0 of 2"), (unknown_epoch, "no record of key epoch 7")],
+)
+async def test_a_task_that_makes_no_sense_is_not_done(federation, change, problem):
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    ada.to_aggregator.forgeries.append((TASK, with_members(change)))
+    with (
+        ada.client() as one,
+        ben.client() as two,
+        pytest.raises(UntrustedError, match=problem),
+    ):
+        await drive(federation, one, two)
+    assert ada.charges == 0
+
+
+def without_ada(members: dict[str, Any]) -> None:
+    members["included"] = ["ben", "cleo"]
+    members["selected"] = ["ben", "cleo"]
+
+
+def one_contributor(members: dict[str, Any]) -> None:
+    members["included"] = ["ada"]
+    members["aggregate"]["contributors"] = 1
+
+
+def unsettled(members: dict[str, Any]) -> None:
+    members["state"] = "open"
+
+
+def older_key(members: dict[str, Any]) -> None:
+    members["epoch"] = 9
+
+
+@pytest.mark.parametrize(
+    ("forged", "forge", "problem"),
+    [
+        (OUTCOME, with_members(without_ada), "leaves out this client's acknowledged update"),
+        (OUTCOME, with_members(one_contributor), r"sum of 1 client\(s\) .* at least 2"),
+        (OUTCOME, with_members(unsettled), "got round 1, open"),
+        (OUTCOME, with_members(older_key), "not the one of this client's update"),
+        (
+            request_of("GET", "/rounds/1/aggregate"),
+            lambda body: body[:-1] + bytes([body[-1] ^ 1]),
+            "not the one of its outcome",
+        ),
+    ],
+)
+async def test_an_average_that_fails_a_check_is_never_applied(federation, forged, forge, problem):
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    ada.to_aggregator.forgeries.append((forged, forge))
+    with ada.client() as one, ben.client() as two, pytest.raises(AggregateError, match=problem):
+        await drive(federation, one, two)
+    assert checkpoint_of(ada).settled == 0
+
+
+async def test_a_client_that_was_lied_to_goes_on_when_it_hears_the_truth(federation):
+    """It stops at the lie, also after a restart, and has lost nothing."""
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    ada.to_aggregator.forgeries.append((OUTCOME, with_members(without_ada)))
+    with ben.client() as two:
+        for _ in range(2):
+            with ada.client() as one, pytest.raises(AggregateError):
+                await drive(federation, one, two, rounds=1)
+        ada.to_aggregator.forgeries.clear()
+        with ada.client() as one:
+            await drive(federation, one, two)
+    assert ada.summary.parameters_sha256 == ben.summary.parameters_sha256
+
+
+async def test_a_receipt_for_another_upload_is_not_believed(federation):
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    other = with_members(lambda receipt: receipt.update(sha256="0" * 64))
+    ada.to_aggregator.forgeries.append((request_of("PUT", "/updates/ada"), other))
+    with (
+        ada.client() as one,
+        ben.client() as two,
+        pytest.raises(UntrustedError, match="receipt of round 1 is for another upload"),
+    ):
+        await drive(federation, one, two)
+
+
+async def test_an_upload_that_comes_too_late_is_left_out_and_the_client_goes_on(federation, clock):
+    """The deadline passes while the upload is under way."""
+    rounds = lines_document().rounds.model_dump() | {"clients_per_round": 3, "start_with": 3}
+    await federation.start_lines(rounds=rounds)
+    ada, ben, cleo = await federation.line_homes("ada", "ben", "cleo")
+
+    async def deadline() -> None:
+        clock.advance(61)
+        await federation.tick()
+
+    with ada.client() as one, ben.client() as two, cleo.client() as three:
+        while not (ben.uploads(1) and cleo.uploads(1)):
+            for client, home in ((one, ada), (two, ben), (three, cleo)):
+                if home is not ada or not client_has_joined(client):
+                    await client.step()
+            await federation.tick()
+        ada.to_aggregator.meanwhile.append((request_of("PUT", "/updates/ada"), deadline))
+        await drive(federation, one, two, three)
+    assert [record.included for record in ada.summary.history] == [False, True]
+    assert ada.summary.parameters_sha256 == ben.summary.parameters_sha256
+    assert ada.charges == 2
+
+
+def client_has_joined(client) -> bool:
+    return hasattr(client.stage, "checkpoint")
+
+
+async def test_an_older_key_than_one_used_before_is_not_used_again(federation):
+    """Another run of the same key lags behind: the operator has not carried the new epoch there."""
+    await federation.start_lines(rounds=lines_document().rounds.model_dump() | {"count": 1})
+    ada, ben = await federation.line_homes("ada", "ben")
+    await federation.key_server.api.create_epoch(KEY, 2, KEY_OPERATOR)
+    await federation.put_epoch(2)
+    with ada.client() as one, ben.client() as two:
+        await drive(federation, one, two)
+    await federation.start_run(LINES, lines_document(run="second"), epoch=1)
+    with (
+        ada.client(run="second") as one,
+        ben.client(run="second") as two,
+        pytest.raises(UntrustedError, match="key epoch 1, but this client has used 2"),
+    ):
+        await drive(federation, one, two)
+    assert ada.charges == 1
+
+
+async def test_a_spent_budget_ends_the_client_before_anything_leaves(federation):
+    """Enough for three rounds in all: two of the first run, one of the second."""
+    three = NO_SHUFFLE.guarantee(Rounds(event_of(lines_document()), 3), 1e-5).epsilon
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada", max_epsilon=three * 1.0001)
+    (ben,) = await federation.line_homes("ben")
+    with ada.client() as one, ben.client() as two:
+        await drive(federation, one, two)
+    await federation.start_run(LINES, lines_document(run="second"))
+    with (
+        ada.client(run="second") as one,
+        ben.client(run="second") as two,
+        pytest.raises(BudgetError, match="round 2 of run second") as refusal,
+    ):
+        await drive(federation, one, two)
+    assert "0 rounds are left" in refusal.value.hint
+    assert ada.charges == 3
+    assert not list((ada.state / "runs" / "second" / "outbox").iterdir())
+    sent = {
+        request.url.path for request in ada.to_aggregator.sent(request_of("PUT", "/updates/ada"))
+    }
+    assert "/v1/runs/second/rounds/1/updates/ada" in sent
+    assert "/v1/runs/second/rounds/2/updates/ada" not in sent
+
+
+async def test_a_client_does_not_start_without_its_ledger(federation):
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada")
+    with ada.client() as one:
+        await one.step()
+    (ada.state / "privacy-ledger.jsonl").unlink()
+    with pytest.raises(LedgerError, match="the file is missing"), ada.client():
+        pass
+
+
+async def test_no_error_of_a_round_shows_what_was_decrypted(federation):
+    """The decrypted sums of two parameters are integers of 10 or 11 bits: none is in the text."""
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    forgery = request_of("GET", "/rounds/1/aggregate"), lambda body: body[:-4] + b"\x01\x00\x00\x00"
+    ada.to_aggregator.forgeries.append(forgery)
+    with ada.client() as one, ben.client() as two, pytest.raises(FedPermError) as refusal:
+        await drive(federation, one, two)
+    assert not [word for word in str(refusal.value).split() if word.isdecimal() and len(word) > 2]
