@@ -42,12 +42,17 @@ def document(initial: InitialModel = DIGITS, **changes: Any) -> RunDocument:
     return RunDocument.model_validate({"norm_bound": {"limit": limit}, **content})
 
 
+def rounds(**changes: Any) -> dict[str, Any]:
+    """Of the smallest run there is: two clients, two rounds."""
+    smallest = {"count": 2, "clients_per_round": 2, "start_with": 2}
+    return document().rounds.model_dump() | smallest | changes
+
+
 def lines_document(**changes: Any) -> RunDocument:
-    """The smallest run there is: two parameters, two clients, two rounds."""
-    rounds = document().rounds.model_dump()
+    """The smallest run, with two parameters."""
     small = {
         "task": {"name": "lines", "options": {"count": 16, "shards": 3}},
         "shuffle": {"k1": 2, "k2": 1},
-        "rounds": rounds | {"count": 2, "clients_per_round": 2, "start_with": 2},
+        "rounds": rounds(),
     }
     return document(LINES, **(small | changes))

@@ -10,7 +10,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from fedperm.errors import (
     AggregateError,
     BudgetError,
-    FedPermError,
     LedgerError,
     UntrustedError,
 )
@@ -24,7 +23,7 @@ from fedperm_client.model_store import ModelStore
 from fedperm_client.release import event_of
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.cut_line import request_of
-from tests.client.documents import LINES, lines_document
+from tests.client.documents import LINES, lines_document, rounds
 from tests.client.federation import KEY, Home, drive
 from tests.keyserver.server import OPERATOR as KEY_OPERATOR
 
@@ -162,21 +161,11 @@ def one_contributor(members: dict[str, Any]) -> None:
     members["aggregate"]["contributors"] = 1
 
 
-def unsettled(members: dict[str, Any]) -> None:
-    members["state"] = "open"
-
-
-def older_key(members: dict[str, Any]) -> None:
-    members["epoch"] = 9
-
-
 @pytest.mark.parametrize(
     ("forged", "forge", "problem"),
     [
         (OUTCOME, with_members(without_ada), "leaves out this client's acknowledged update"),
         (OUTCOME, with_members(one_contributor), r"sum of 1 client\(s\) .* at least 2"),
-        (OUTCOME, with_members(unsettled), "got round 1, open"),
-        (OUTCOME, with_members(older_key), "not the one of this client's update"),
         (
             request_of("GET", "/rounds/1/aggregate"),
             lambda body: body[:-1] + bytes([body[-1] ^ 1]),
@@ -223,8 +212,7 @@ async def test_a_receipt_for_another_upload_is_not_believed(federation):
 
 async def test_an_upload_that_comes_too_late_is_left_out_and_the_client_goes_on(federation, clock):
     """The deadline passes while the upload is under way."""
-    rounds = lines_document().rounds.model_dump() | {"clients_per_round": 3, "start_with": 3}
-    await federation.start_lines(rounds=rounds)
+    await federation.start_lines(rounds=rounds(count=1, clients_per_round=3, start_with=3))
     ada, ben, cleo = await federation.line_homes("ada", "ben", "cleo")
 
     async def deadline() -> None:
@@ -239,9 +227,10 @@ async def test_an_upload_that_comes_too_late_is_left_out_and_the_client_goes_on(
             await federation.tick()
         ada.to_aggregator.meanwhile.append((request_of("PUT", "/updates/ada"), deadline))
         await drive(federation, one, two, three)
-    assert [record.included for record in ada.summary.history] == [False, True]
+    (first,) = ada.summary.history
+    assert (first.included, first.contributors) == (False, 2)
     assert ada.summary.parameters_sha256 == ben.summary.parameters_sha256
-    assert ada.charges == 2
+    assert ada.charges == 1
 
 
 def client_has_joined(client) -> bool:
@@ -250,7 +239,7 @@ def client_has_joined(client) -> bool:
 
 async def test_an_older_key_than_one_used_before_is_not_used_again(federation):
     """Another run of the same key lags behind: the operator has not carried the new epoch there."""
-    await federation.start_lines(rounds=lines_document().rounds.model_dump() | {"count": 1})
+    await federation.start_lines(rounds=rounds(count=1))
     ada, ben = await federation.line_homes("ada", "ben")
     await federation.key_server.api.create_epoch(KEY, 2, KEY_OPERATOR)
     await federation.put_epoch(2)
@@ -299,14 +288,3 @@ async def test_a_client_does_not_start_without_its_ledger(federation):
     (ada.state / "privacy-ledger.jsonl").unlink()
     with pytest.raises(LedgerError, match="the file is missing"), ada.client():
         pass
-
-
-async def test_no_error_of_a_round_shows_what_was_decrypted(federation):
-    """The decrypted sums of two parameters are integers of 10 or 11 bits: none is in the text."""
-    await federation.start_lines()
-    ada, ben = await federation.line_homes("ada", "ben")
-    forgery = request_of("GET", "/rounds/1/aggregate"), lambda body: body[:-4] + b"\x01\x00\x00\x00"
-    ada.to_aggregator.forgeries.append(forgery)
-    with ada.client() as one, ben.client() as two, pytest.raises(FedPermError) as refusal:
-        await drive(federation, one, two)
-    assert not [word for word in str(refusal.value).split() if word.isdecimal() and len(word) > 2]

@@ -9,13 +9,11 @@ from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import encode_model
 from fedperm_client.joined_run import UNCOUNTED_LOSS
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
-from tests.client.documents import document, lines_document
+from tests.client.documents import document, rounds
 from tests.client.federation import KEY, drive
 from tests.keyserver.server import OPERATOR as KEY_OPERATOR
 
 pytestmark = pytest.mark.anyio
-
-ONCE = document().rounds.model_dump() | {"clients_per_round": 2, "start_with": 2, "count": 1}
 
 
 async def test_three_clients_finish_three_rounds_with_identical_parameters(federation):
@@ -39,7 +37,7 @@ async def test_three_clients_finish_three_rounds_with_identical_parameters(feder
 
 
 async def test_a_finished_client_leaves_its_model_and_what_it_cost(federation):
-    frozen = await federation.start(wanted=document(rounds=ONCE))
+    frozen = await federation.start(wanted=document(rounds=rounds(count=1)))
     ada, ben = await federation.homes("ada", "ben")
     with ada.client() as one, ben.client() as two:
         await drive(federation, one, two)
@@ -56,7 +54,7 @@ async def test_a_finished_client_leaves_its_model_and_what_it_cost(federation):
 
 async def test_reports_reach_the_operator_with_public_metrics_only(federation):
     """Ben allows what the run's document asks for beyond that, Ada does not."""
-    await federation.start(wanted=document(rounds=ONCE, local_metrics=True))
+    await federation.start(wanted=document(rounds=rounds(count=1), local_metrics=True))
     ada = await federation.home("ada")
     ben = await federation.home("ben", allow_local_metrics=True)
     with ada.client() as one, ben.client() as two:
@@ -72,7 +70,7 @@ async def test_reports_reach_the_operator_with_public_metrics_only(federation):
 
 async def test_a_late_joiner_replays_all_rounds_under_old_and_new_keys(federation):
     """Two clients settle a round, the key is rotated, they settle another; then a third comes."""
-    await federation.start_lines(rounds=lines_document().rounds.model_dump() | {"count": 3})
+    await federation.start_lines(rounds=rounds(count=3))
     ada, ben, cleo = homes = await federation.line_homes("ada", "ben", "cleo")
     with ada.client() as one, ben.client() as two:
         await drive(federation, one, two, rounds=1)
@@ -100,8 +98,7 @@ async def test_who_comes_when_all_is_over_gets_the_model_and_spends_nothing(fede
 
 async def test_an_aborted_round_changes_nothing_but_is_paid_for(federation, clock):
     """One of two clients vanishes; its round is aborted; it comes back for the next one."""
-    rounds = lines_document().rounds.model_dump() | {"extensions": 0}
-    await federation.start_lines(rounds=rounds)
+    await federation.start_lines(rounds=rounds(extensions=0))
     ada, ben = await federation.line_homes("ada", "ben")
     with ada.client() as one:
         with ben.client() as two:
@@ -125,12 +122,11 @@ async def test_an_aborted_round_changes_nothing_but_is_paid_for(federation, cloc
 
 async def test_an_own_task_in_a_separate_file_is_trained(federation):
     """Lines y = 2x, 2x + 1 and 2x + 2: the average client has slope 2 and intercept 1."""
-    rounds = document().rounds.model_dump() | {"count": 4}
     await federation.start_lines(
         training={"learning_rate": 0.5, "local_epochs": 5},
         noise={"clip": 4.0, "laplace_scale": 0.0},
         value_bits=16,
-        rounds=rounds,
+        rounds=rounds(count=4, clients_per_round=3, start_with=3),
     )
     homes = await federation.line_homes(
         "ada", "ben", "cleo", max_epsilon=None, accept_no_privacy=True
