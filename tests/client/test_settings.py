@@ -50,6 +50,8 @@ def test_privacy_is_given_up_only_in_so_many_words(settings):
         ({"ACCOUNTANT": "paper"}, "ACCOUNTANT.*gives no proved bound"),
         ({"ACCOUNTANT": "blanket-pld"}, "ACCOUNTANT.*gives no proved bound"),
         ({"RUN": "Demo"}, "RUN"),
+        ({"KEYSERVER_URL": "127.0.0.1:8441"}, "KEYSERVER_URL"),
+        ({"LOG_LEVEL": "LOUD"}, "LOG_LEVEL"),
         ({"KEY": None}, "KEY: Field required"),
         ({"MAX_EPSILN": "4"}, "unknown settings: FEDPERM_CLIENT_MAX_EPSILN"),
         ({"ENROLMENT_TOKEN": TOKEN, "ENROLMENT_TOKEN_FILE": "token"}, "not both"),

@@ -7,6 +7,8 @@ import pytest
 from fedperm_client.errors import TaskError
 from fedperm_client.tasks.digits import Digits
 from fedperm_client.tasks.loading import make_task, task_of_run
+from fedperm_client.tasks.shards import context_of
+from tests.client.documents import document
 from tests.tasks.contexts import context
 
 HERE = Path(__file__).parent
@@ -52,3 +54,31 @@ def test_the_clients_own_task_goes_before_the_documents():
     assert type(task_of_run("lines", OWN, context())).__name__ == "Lines"
     assert type(task_of_run("digits", OWN, context())).__name__ == "Lines"
     assert isinstance(task_of_run("digits", None, context()), Digits)
+
+
+def test_the_number_of_shards_is_no_option_of_the_tasks_own():
+    assert make_task("digits", context({"shards": 5, "hidden": 7})).options.hidden == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "setting", "ordinal", "expected"),
+    [
+        ({}, None, 4, (1, 3)),
+        ({"shards": 5}, None, 4, (4, 5)),
+        ({"shards": 5}, None, 7, (2, 5)),
+        ({"shards": 5}, 0, 4, (0, 5)),
+    ],
+)
+def test_a_clients_shard_is_its_own_choice_or_follows_from_its_enrolment(
+    options, setting, ordinal, expected
+):
+    content = document(task={"name": "digits", "options": options})
+    given = context_of(content, Path("data"), setting, ordinal)
+    assert (given.shard, given.shards) == expected
+
+
+@pytest.mark.parametrize("shards", [0, -1, 2.0, "3", True])
+def test_a_wrong_number_of_shards_is_refused(shards):
+    content = document(task={"name": "digits", "options": {"shards": shards}})
+    with pytest.raises(TaskError, match=f"option shards is {shards}"):
+        context_of(content, Path("data"), None, 0)

@@ -4,7 +4,7 @@ The run's operator writes the run's document; these settings are the client's an
 """
 
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
@@ -18,6 +18,7 @@ from fedperm.wire.message import Name
 from fedperm_client.ceilings import Ceilings
 
 Positive = Annotated[float, Field(gt=0)]
+Url = Annotated[str, Field(pattern=r"^https?://[^/]+")]
 
 
 class ClientSettings(Settings):
@@ -25,8 +26,8 @@ class ClientSettings(Settings):
 
     model_config = SettingsConfigDict(env_prefix="FEDPERM_CLIENT_")
 
-    keyserver_url: str
-    aggregator_url: str
+    keyserver_url: Url
+    aggregator_url: Url
     ca_file: Path | None = None
     run: Name
     key: Name
@@ -50,7 +51,7 @@ class ClientSettings(Settings):
 
     torch_threads: Annotated[int, Field(ge=1)] = 1
     patience_seconds: Annotated[float, Field(ge=0)] = 600.0
-    log_level: str = "INFO"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
     @field_validator("accountant")
     @classmethod

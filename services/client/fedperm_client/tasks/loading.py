@@ -9,6 +9,7 @@ from typing import Any
 from fedperm_client.errors import TaskError
 from fedperm_client.tasks.digits import Digits
 from fedperm_client.tasks.mnist import Mnist
+from fedperm_client.tasks.shards import without_shards
 from fedperm_client.tasks.task import Task, TaskContext
 
 TaskFactory = Callable[[TaskContext], Task]
@@ -22,7 +23,7 @@ def make_task(name: str, context: TaskContext) -> Task:
     that may hold a path: see `task_of_run`."""
     factory = BUILT_IN.get(name) or _class_in_file(name)
     try:
-        task = factory(context)
+        task = factory(without_shards(context))
     except TypeError as error:
         raise TaskError(
             f"{name} cannot be made: {error}", "let its __init__ take one TaskContext"
