@@ -219,4 +219,4 @@ class Federation(RuleBasedStateMachine):
 
 
 TestFederation = Federation.TestCase
-TestFederation.settings = settings(max_examples=6, stateful_step_count=20, deadline=None)
+TestFederation.settings = settings(max_examples=5, stateful_step_count=15, deadline=None)

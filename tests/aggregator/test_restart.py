@@ -50,7 +50,6 @@ async def test_with_an_open_round(opened: Bench, clients: list[Client]):
     await opened.contribute(1, *clients[1:])
     await opened.aggregator.tick()
     assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
-    await finish_run(opened, clients, 2)
 
 
 async def test_after_the_commit_and_before_the_answer(opened: Bench, clients: list[Client]):
@@ -89,7 +88,6 @@ async def test_while_updates_are_being_checked(opened: Bench, clients: list[Clie
         restart(opened)
         await opened.aggregator.tick()
         assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
-    await finish_run(opened, clients, 2)
 
 
 async def test_while_a_sealed_round_is_being_folded(opened: Bench, clients: list[Client]):
@@ -140,7 +138,6 @@ async def test_after_publishing_and_before_scrubbing(opened: Bench, clients: lis
         path.write_bytes(octets)
     restart(opened)
     assert not any(path.exists() for path in uploads)
-    await finish_run(opened, clients, 2)
 
 
 async def test_between_rounds(opened: Bench, clients: list[Client]):
