@@ -108,13 +108,14 @@ class Aggregator:
 
 
 class Bench:
-    """An aggregator with a run on it and clients for it."""
+    """An aggregator with a run on it and three clients for it."""
 
     def __init__(self, aggregator: Aggregator, server: KeyServer, randomness: Random) -> None:
         self.aggregator = aggregator
         self.server = server
         self.randomness = randomness
         self.document: FrozenDocument = document_of(server)
+        self.clients = [Client(name) for name in ("ada", "ben", "cleo")]
         self.sent: dict[tuple[int, str], Prepared] = {}
 
     @property

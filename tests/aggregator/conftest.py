@@ -1,6 +1,6 @@
 """An aggregator, a key server with two epochs' keys, and three clients."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from random import Random
 
@@ -9,6 +9,13 @@ import pytest
 from fedperm_secret.keys import SecretKey, generate_key
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.parties import Client, KeyServer, ManualClock
+from tests.aggregator.uploading import files, finish
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """As for all tests; `standing` lives as long as a module."""
+    return "asyncio"
 
 
 @pytest.fixture(scope="session")
@@ -40,8 +47,8 @@ def bench(aggregator: Aggregator, server: KeyServer, randomness: Random) -> Benc
 
 
 @pytest.fixture
-def clients() -> list[Client]:
-    return [Client(name) for name in ("ada", "ben", "cleo")]
+def clients(bench: Bench) -> list[Client]:
+    return bench.clients
 
 
 @pytest.fixture
@@ -51,3 +58,22 @@ async def opened(bench: Bench, clients: list[Client]) -> Bench:
     await bench.join(*clients)
     await bench.aggregator.tick()
     return bench
+
+
+@pytest.fixture(scope="module")
+async def standing(
+    tmp_path_factory: pytest.TempPathFactory, small_key: SecretKey, other_key: SecretKey
+) -> AsyncIterator[Bench]:
+    """Like `opened`, for tests that change nothing: several share it, and in the end the round
+    must be as if they had not been."""
+    clock = ManualClock()
+    server = KeyServer(clock, {1: small_key, 2: other_key})
+    aggregator = Aggregator(tmp_path_factory.mktemp("standing"), clock)
+    bench = Bench(aggregator, server, Random(5))
+    await bench.create()
+    await bench.join(*bench.clients)
+    await aggregator.tick()
+    yield bench
+    assert files(bench) == []
+    await finish(bench, bench.clients)
+    aggregator.close()

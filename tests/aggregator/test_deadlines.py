@@ -5,8 +5,8 @@ import pytest
 from fedperm.errors import RefusedError
 from fedperm.wire.aggregator import EventKind, RoundState, RunState, TaskKind
 from tests.aggregator.bench import Bench
+from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import OPERATOR, Client
-from tests.aggregator.test_exactness import check_sum
 
 pytestmark = pytest.mark.anyio
 

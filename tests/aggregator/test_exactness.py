@@ -3,27 +3,12 @@
 import numpy as np
 import pytest
 
-from fedperm.wire.aggregator import RoundState, RunState, TaskKind
+from fedperm.wire.aggregator import RunState, TaskKind
 from tests.aggregator.bench import Bench
-from tests.aggregator.parties import OPERATOR, Client, bounded_by_hand, decrypted
+from tests.aggregator.exactness import check_sum
+from tests.aggregator.parties import OPERATOR, Client, decrypted
 
 pytestmark = pytest.mark.anyio
-
-
-async def check_sum(bench: Bench, number: int, epoch: int = 1) -> tuple[str, ...]:
-    """The published sum is that of the clients it names; their names."""
-    outcome = await bench.api.outcome(bench.run, number, OPERATOR)
-    assert outcome.state is RoundState.PUBLISHED
-    assert outcome.epoch == epoch
-    document = bench.document.content
-    body = await bench.api.aggregate(bench.run, number, OPERATOR)
-    expected = sum(
-        bounded_by_hand(bench.sent[number, client].coded, document) for client in outcome.included
-    )
-    assert np.array_equal(decrypted(body, document, bench.pair(epoch)), expected)
-    assert outcome.aggregate is not None
-    assert outcome.aggregate.contributors == len(outcome.included)
-    return outcome.included
 
 
 async def test_a_whole_run_is_exact(opened: Bench, clients: list[Client]):

@@ -219,4 +219,4 @@ class Federation(RuleBasedStateMachine):
 
 
 TestFederation = Federation.TestCase
-TestFederation.settings = settings(max_examples=5, stateful_step_count=15, deadline=None)
+TestFederation.settings = settings(max_examples=4, stateful_step_count=12, deadline=None)

@@ -13,9 +13,9 @@ from fedperm.workers import Workers
 from fedperm_aggregator.crew import MOST_ATTEMPTS
 from fedperm_aggregator.stores.jobs import JobStore
 from tests.aggregator.bench import IN_THIS_PROCESS, Aggregator, Bench
+from tests.aggregator.exactness import check_sum
 from tests.aggregator.gated import gated
 from tests.aggregator.parties import OPERATOR, Client
-from tests.aggregator.test_exactness import check_sum
 from tests.core.federation import InlineExecutor
 
 pytestmark = pytest.mark.anyio

@@ -52,20 +52,18 @@ async def test_whoever_read_another_document_cannot_join(bench: Bench, clients: 
     assert await refusal(joining) == (409, "conflict")
 
 
-async def test_a_name_that_has_joined_belongs_to_its_signing_key(
-    opened: Bench, clients: list[Client]
-):
+async def test_a_name_that_has_joined_belongs_to_its_signing_key(standing: Bench):
     impostor = Client("ada")
-    assert await put_join(opened, impostor) == 409
-    assert await refusal(opened.beat(impostor)) == (403, "forbidden")
-    assert await refusal(opened.task(impostor)) == (403, "forbidden")
-    assert (await opened.task(clients[0])).kind is TaskKind.TRAIN
+    assert await put_join(standing, impostor) == 409
+    assert await refusal(standing.beat(impostor)) == (403, "forbidden")
+    assert await refusal(standing.task(impostor)) == (403, "forbidden")
+    assert (await standing.task(standing.clients[0])).kind is TaskKind.TRAIN
 
 
-async def test_whoever_has_not_joined_has_no_tasks(opened: Bench):
+async def test_whoever_has_not_joined_has_no_tasks(standing: Bench):
     stranger = Client("dora")
-    assert await refusal(opened.task(stranger)) == (404, "unknown-resource")
-    assert await refusal(opened.beat(stranger)) == (404, "unknown-resource")
+    assert await refusal(standing.task(stranger)) == (404, "unknown-resource")
+    assert await refusal(standing.beat(stranger)) == (404, "unknown-resource")
 
 
 async def test_a_heartbeat_says_what_a_client_is_doing(opened: Bench, clients: list[Client]):
@@ -192,15 +190,13 @@ async def test_beyond_the_most_that_may_wait_clients_are_sent_away(
     aggregator.close()
 
 
-async def test_a_client_that_claims_more_than_there_was_is_told(
-    opened: Bench, clients: list[Client]
-):
-    assert await refusal(opened.task(clients[0], settled=7)) == (409, "conflict")
+async def test_a_client_that_claims_more_than_there_was_is_told(standing: Bench):
+    assert await refusal(standing.task(standing.clients[0], settled=7)) == (409, "conflict")
 
 
-async def test_senseless_waits_are_refused(opened: Bench, clients: list[Client]):
-    headers = {"Authorization": f"Bearer {opened.server.token(clients[0])}"}
-    path = f"/v1/runs/{opened.run}/participants/ada/task"
+async def test_senseless_waits_are_refused(standing: Bench):
+    headers = {"Authorization": f"Bearer {standing.server.token(standing.clients[0])}"}
+    path = f"/v1/runs/{standing.run}/participants/ada/task"
     for query in ("settled=-1", "settled=x", "wait_seconds=-1", "wait_seconds=nan"):
-        response = await opened.aggregator.http.get(f"{path}?{query}", headers=headers)
+        response = await standing.aggregator.http.get(f"{path}?{query}", headers=headers)
         assert response.status_code == 422

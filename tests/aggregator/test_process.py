@@ -21,8 +21,8 @@ from fedperm.wire.aggregator import EventKind, RoundState, RunState, TaskKind
 from fedperm.wire.body import MEDIA_TYPE
 from fedperm_secret.keys import SecretKey
 from tests.aggregator.bench import Bench
+from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
-from tests.aggregator.test_exactness import check_sum
 from tests.aggregator.test_pool import wait_until_gone
 
 pytestmark = pytest.mark.anyio
@@ -114,9 +114,8 @@ async def until_published(bench: Bench, number: int) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_a_run_survives_kills_in_the_middle_of_its_rounds(
-    process: Process, live: Bench, clients: list[Client]
-):
+async def test_a_run_survives_kills_in_the_middle_of_its_rounds(process: Process, live: Bench):
+    clients = live.clients
     await live.create(rounds={"deadline_seconds": 600.0})
     await live.join(*clients)
     await until_open(live, clients[0], settled=0)
@@ -154,10 +153,25 @@ async def following(bench: Bench, seen: list[str]) -> AsyncIterator[None]:
     await asyncio.wait_for(reader, PATIENCE_SECONDS)
 
 
-async def test_a_stop_ends_streams_and_polls_and_the_workers(
-    process: Process, live: Bench, clients: list[Client]
+def send_before_listening(process: Process, path: str, token: str) -> int:
+    """The standard library's client sends everything before it reads the answer's status."""
+    connection = HTTPConnection(process.http.base_url.netloc.decode())
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": MEDIA_TYPE}
+    connection.request("PUT", path, bytes(1 << 25), headers)
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+async def test_a_refusal_reaches_its_sender_and_a_stop_ends_streams_and_polls(
+    process: Process, live: Bench
 ):
+    clients = live.clients
     await live.create()
+    now = int(live.clock.now())
+    expired = live.server.token_with(clients[0], iat=now - 90_000, exp=now - 86_400)
+    path = f"/v1/runs/{live.run}/rounds/1/updates/ada"
+    assert await asyncio.to_thread(send_before_listening, process, path, expired) == 401
     await live.join(clients[0])
     seen: list[str] = []
     token = live.server.token(clients[0])
@@ -174,24 +188,3 @@ async def test_a_stop_ends_streams_and_polls_and_the_workers(
     assert time.monotonic() - start < 20  # and not the 30 s that requests may take
     assert code == 0
     assert '"level": "error"' not in process.log()
-
-
-async def test_a_refusal_reaches_whoever_sends_everything_before_it_listens(
-    process: Process, live: Bench, clients: list[Client]
-):
-    """An expired credential is noticed before the body is read; the sender still hears of it."""
-    await live.create()
-    now = int(live.clock.now())
-    expired = live.server.token_with(clients[0], iat=now - 90_000, exp=now - 86_400)
-    headers = {"Authorization": f"Bearer {expired}", "Content-Type": MEDIA_TYPE}
-    path = f"/v1/runs/{live.run}/rounds/1/updates/ada"
-
-    def send() -> int:
-        """The standard library's client does not listen while it sends."""
-        connection = HTTPConnection(process.http.base_url.netloc.decode())
-        connection.request("PUT", path, bytes(1 << 25), headers)
-        status = connection.getresponse().status
-        connection.close()
-        return status
-
-    assert await asyncio.to_thread(send) == 401

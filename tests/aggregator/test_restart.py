@@ -9,9 +9,9 @@ import pytest
 
 from fedperm.wire.aggregator import RoundState, RunState, UpdateState
 from tests.aggregator.bench import Bench
+from tests.aggregator.exactness import check_sum
 from tests.aggregator.gated import gated
 from tests.aggregator.parties import OPERATOR, Client
-from tests.aggregator.test_exactness import check_sum
 
 pytestmark = pytest.mark.anyio
 

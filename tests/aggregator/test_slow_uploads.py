@@ -9,9 +9,9 @@ import pytest
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience
 from tests.aggregator.bench import Aggregator, Bench
+from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import Client, KeyServer, ManualClock
-from tests.aggregator.test_exactness import check_sum
-from tests.aggregator.test_uploads import WRONG_BODY, files, finish, headers, put
+from tests.aggregator.uploading import WRONG_BODY, files, finish, headers, put
 
 pytestmark = pytest.mark.anyio
 

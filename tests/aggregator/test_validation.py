@@ -16,8 +16,8 @@ from fedperm.wire.update import update_body
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.keys import SecretKey
 from tests.aggregator.bench import Bench
+from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import OPERATOR, Client, Prepared
-from tests.aggregator.test_exactness import check_sum
 
 pytestmark = pytest.mark.anyio
 
