@@ -6,6 +6,7 @@ import pytest
 
 from tests.cli.operator import Operator
 from tests.cli.servers import Servers, running_servers
+from tests.cli.small_run import FinishedRun, finish_run
 
 
 @pytest.fixture(scope="session")
@@ -14,7 +15,13 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
         yield servers
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def operator(servers: Servers) -> Operator:
     """Holds both credentials."""
     return Operator(servers.environment)
+
+
+@pytest.fixture(scope="session")
+def finished_run(operator: Operator, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+    """Two clients, two rounds."""
+    return finish_run(operator, tmp_path_factory.mktemp("finished"), "finished")

@@ -52,7 +52,6 @@ def running_servers(folder: Path) -> Iterator[Servers]:
                 "FEDPERM_AGGREGATOR_STATE_DIRECTORY": str(folder / "runs"),
                 "FEDPERM_AGGREGATOR_OPERATOR_TOKEN_FILE": str(folder / "run-operator"),
                 "FEDPERM_AGGREGATOR_PROCESSES": "1",
-                "FEDPERM_AGGREGATOR_TICK_SECONDS": "0.05",
                 "FEDPERM_AGGREGATOR_INSECURE_FOR_TESTS": "true",
             },
         )

@@ -6,6 +6,7 @@ The clients are the independent ones of tests/federation: they need no torch and
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +97,19 @@ def two_clients_at_work(operator: Operator, run: str, key: str) -> Iterator[list
         yield [one.me.name, other.me.name]
         for part in parts:
             part.result()
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """`live` is what `fedperm run watch --json` printed while the clients were at work."""
+
+    run: str
+    clients: list[str]
+    live: str
+
+
+def finish_run(operator: Operator, folder: Path, run: str) -> FinishedRun:
+    make_run(operator, folder, run, key=run)
+    with two_clients_at_work(operator, run, run) as clients:
+        live = operator.succeeds("run", "watch", run, "--json")
+    return FinishedRun(run, clients, live)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command_line import COMMAND, fedperm
+from tests.cli.command_line import COMMAND
+from tests.cli.operator import Operator
 
 SMALL = ("--clients", "3", "--rounds", "2", "--key-bits", "512", "--insecure-test-key")
 
@@ -77,7 +78,7 @@ def test_ctrl_c_leaves_no_process_behind(tmp_path) -> None:
 
 def test_a_folder_that_is_in_use_is_refused(tmp_path) -> None:
     (tmp_path / "file").touch()
-    finished = fedperm("demo", "--keep", str(tmp_path))
+    finished = Operator({})("demo", "--keep", str(tmp_path))
     assert finished.returncode == 2
     assert "hint: choose a new directory with --keep" in finished.stderr
 
@@ -92,7 +93,7 @@ def test_a_folder_that_is_in_use_is_refused(tmp_path) -> None:
 )
 def test_what_is_impossible_is_refused_before_anything_is_started(tmp_path, wrong, words) -> None:
     folder = tmp_path / "demo"
-    finished = fedperm("demo", *wrong, "--keep", str(folder))
+    finished = Operator({})("demo", *wrong, "--keep", str(folder))
     assert finished.returncode == 2
     assert f"error: {words}" in finished.stderr
     assert not folder.exists()

@@ -81,10 +81,6 @@ def shell(operator: Operator, *arguments: str, **settings: str) -> tuple[int, st
     return finished.returncode, finished.stderr
 
 
-def test_success_is_0(operator: Operator) -> None:
-    assert shell(operator, "keys", "ls") == (0, "")
-
-
 @pytest.mark.parametrize(
     ("setting", "value", "words"),
     [

@@ -1,6 +1,5 @@
 """Processes that the demo starts end with it, whatever they do, and all that they started too."""
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +8,6 @@ import pytest
 
 from fedperm_cli.demo.processes import Processes
 from fedperm_cli.errors import FederationError
-from tests.cli.servers import Servers
 from tests.cli.started import start_unruly
 
 
@@ -90,12 +88,3 @@ def test_settings_from_outside_do_not_reach_a_process(processes, tmp_path, monke
     monkeypatch.setenv("FEDPERM_AGGREGATOR_URL", "http://example.invalid")
     process, _ = start_unruly(processes, tmp_path, FEDPERM_OWN="1")
     assert process.log.read_text() == "settings ['FEDPERM_OWN']\n"
-
-
-def test_a_server_comes_back_under_its_old_address(servers: Servers):
-    address, pid = servers.key_server.address, servers.key_server.pid
-    servers.key_server.kill()
-    servers.key_server.restart()
-    assert servers.key_server.wait_until_ready() == address
-    assert servers.key_server.pid != pid
-    os.kill(servers.key_server.pid, 0)

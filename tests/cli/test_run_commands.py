@@ -10,7 +10,7 @@ import pytest
 from fedperm.run_document import FrozenDocument
 from tests.cli.operator import Operator
 from tests.cli.servers import Servers
-from tests.cli.small_run import joined_client, make_run, two_clients_at_work, write_run
+from tests.cli.small_run import FinishedRun, joined_client, make_run, write_run
 
 DIGITS = (
     *("--task", "digits", "--option", "model=logistic", "--clients", "3", "--rounds", "2"),
@@ -146,10 +146,10 @@ def test_runs_are_listed_stopped_and_resumed(operator: Operator, tmp_path) -> No
     assert operator.json("run", "resume", run)["state"] == "waiting"
 
 
-def test_a_run_is_shown_with_its_clients_and_rounds(operator: Operator, tmp_path) -> None:
-    run = make_run(operator, tmp_path, "shown", key="shown")
-    with two_clients_at_work(operator, run, "shown") as clients:
-        pass
+def test_a_run_is_shown_with_its_clients_and_rounds(
+    operator: Operator, finished_run: FinishedRun
+) -> None:
+    run, clients = finished_run.run, finished_run.clients
     overview = operator.json("run", "show", run)
     assert overview["status"]["state"] == "completed"
     assert {p["client"] for p in overview["participants"]} == set(clients)

@@ -7,16 +7,15 @@ from dataclasses import replace
 from tests.cli.command_line import COMMAND
 from tests.cli.operator import Operator
 from tests.cli.servers import Servers
-from tests.cli.small_run import OPTIONS, joined_client, make_run, two_clients_at_work
+from tests.cli.small_run import OPTIONS, FinishedRun, joined_client, make_run, two_clients_at_work
 
 FAILS = replace(OPTIONS, start_with=1, min_contributors=1, deadline_seconds=0.2, give_up_after=1)
 
 
-def test_a_finished_run_is_told_round_by_round(operator: Operator, tmp_path) -> None:
-    run = make_run(operator, tmp_path, "finished", key="finished")
-    with two_clients_at_work(operator, run, "finished"):
-        pass
-    lines = operator.succeeds("run", "watch", run).splitlines()
+def test_a_finished_run_is_told_round_by_round(
+    operator: Operator, finished_run: FinishedRun
+) -> None:
+    lines = operator.succeeds("run", "watch", finished_run.run).splitlines()
     assert [line.split()[:5] for line in lines[:2]] == [
         ["round", str(number), "2", "of", "2"] for number in (1, 2)
     ]
@@ -24,11 +23,8 @@ def test_a_finished_run_is_told_round_by_round(operator: Operator, tmp_path) -> 
     assert any(line.split()[:2] == ["state", "completed:"] for line in lines)
 
 
-def test_a_program_reads_one_object_a_line(operator: Operator, tmp_path) -> None:
-    run = make_run(operator, tmp_path, "for-programs", key="for-programs")
-    with two_clients_at_work(operator, run, "for-programs"):
-        watched = operator.succeeds("run", "watch", run, "--json")
-    one, two, end = (json.loads(line) for line in watched.splitlines())
+def test_a_program_that_watches_reads_one_object_a_line(finished_run: FinishedRun) -> None:
+    one, two, end = (json.loads(line) for line in finished_run.live.splitlines())
     assert [one["round"]["round"], two["round"]["round"]] == [1, 2]
     assert one["round"]["accuracies"] == [0.75]
     assert one["round"]["bytes_up"] == 2000
@@ -55,9 +51,10 @@ def test_a_restarted_aggregator_is_watched_on_and_no_round_is_told_twice(
         stdout=subprocess.PIPE,
         text=True,
     )
+    address = servers.aggregator.address
     servers.aggregator.kill()
     servers.aggregator.restart()
-    servers.aggregator.wait_until_ready()
+    assert servers.aggregator.wait_until_ready() == address
     with two_clients_at_work(operator, run, "restarted"):
         printed, _ = watch.communicate(timeout=30)
     assert watch.returncode == 0
