@@ -161,6 +161,23 @@ def one_contributor(members: dict[str, Any]) -> None:
     members["aggregate"]["contributors"] = 1
 
 
+def with_ada(members: dict[str, Any]) -> None:
+    members["included"] = ["ada", "ben"]
+    members["selected"] = ["ada", "ben"]
+
+
+async def test_an_update_in_this_clients_name_that_it_never_sent_is_noticed(federation):
+    """Cleo, not Ada, was in the round that Ada replays."""
+    await federation.start_lines(rounds=rounds(count=1))
+    ben, cleo = await federation.line_homes("ben", "cleo")
+    with ben.client() as two, cleo.client() as three:
+        await drive(federation, two, three)
+    (ada,) = await federation.line_homes("ada")
+    ada.to_aggregator.forgeries.append((OUTCOME, with_members(with_ada)))
+    with ada.client() as one, pytest.raises(AggregateError, match="this client did not send"):
+        await drive(federation, one)
+
+
 @pytest.mark.parametrize(
     ("forged", "forge", "problem"),
     [

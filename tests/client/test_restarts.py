@@ -155,6 +155,20 @@ async def test_an_average_is_applied_once_however_often_the_client_dies_after_it
     check_exactly_once(ada, ben)
 
 
+async def test_a_client_that_lost_its_model_replays_what_it_took_part_in(federation):
+    """Its uploads are gone too; the ledger knows that it sent them, and none is sent twice."""
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    with ben.client() as two:
+        with ada.client() as one:
+            await drive(federation, one, two, rounds=1)
+        (ada.run_folder / "checkpoint.safetensors").unlink()
+        with ada.client() as one:
+            await drive(federation, one, two)
+    check_exactly_once(ada, ben)
+    assert [record.round for record in ada.summary.history] == [1, 2]
+
+
 async def test_a_client_without_its_state_enrols_anew_and_catches_up(federation, clock):
     """The round that still waits for the lost client is aborted, and goes on without it."""
     await federation.start_lines(rounds=rounds(count=3, extensions=0))

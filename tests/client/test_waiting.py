@@ -16,18 +16,20 @@ pytestmark = pytest.mark.anyio
 
 
 class Pauses:
-    """Sleeps no time at all, remembers how long, and lets something happen after some pauses."""
+    """Sleeps no time at all, remembers how long, and lets something happen after some pauses.
+    Nobody's pause ends while it happens."""
 
     def __init__(self, events=None) -> None:
         self.seconds: list[float] = []
         self._events = events or {}
+        self._happening = asyncio.Lock()
 
     async def sleep(self, seconds: float) -> None:
         self.seconds.append(seconds)
-        await asyncio.sleep(0)
         happen = self._events.pop(len(self.seconds), None)
-        if happen is not None:
-            await happen()
+        async with self._happening:
+            if happen is not None:
+                await happen()
 
     def patience(self, seconds: float) -> Patience:
         return Patience(seconds, first_pause_seconds=1.0, sleep=self.sleep)

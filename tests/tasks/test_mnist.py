@@ -65,7 +65,11 @@ def test_a_changed_file_is_refused(data):
         SmallMnist(context(data=data)).test_data()
 
 
-@pytest.mark.parametrize("octets", [b"", b"no gzip", gzip.compress(b"x" * 1000)[:-9]])
+@pytest.mark.parametrize(
+    "octets",
+    [b"", b"no gzip", gzip.compress(b"x" * 1000, mtime=0)[:-9]],
+    ids=["empty", "not gzip", "cut off"],
+)
 def test_a_damaged_archive_is_refused(data, octets):
     (data / "mnist" / "labels.gz").write_bytes(octets)
     with pytest.raises(TaskError, match=r"labels.gz (cannot be read|does not hold)"):

@@ -50,3 +50,7 @@ class Account:
         """For these very bytes; charging them again after a crash changes nothing."""
         digest = sha256_of(upload.read())
         self.ledger.charge(Charge(self.run, upload.round, self.event, digest, self.noise.eta))
+
+    def has_charged(self, number: int) -> bool:
+        """Whether an update of this round may have left."""
+        return any((one.run, one.round) == (self.run, number) for one in self.ledger.charges())

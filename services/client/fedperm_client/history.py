@@ -33,10 +33,15 @@ class History:
             file.write(record.model_dump_json() + "\n")
 
     def read(self) -> tuple[RoundRecord, ...]:
+        """One a round: the first, should the client have replayed it."""
         if not self._path.exists():
             return ()
-        lines = self._path.read_text().splitlines()
-        return tuple(record for line in lines if (record := _parse(line)) is not None)
+        by_round: dict[int, RoundRecord] = {}
+        for line in self._path.read_text().splitlines():
+            record = _parse(line)
+            if record is not None:
+                by_round.setdefault(record.round, record)
+        return tuple(by_round.values())
 
 
 def _parse(line: str) -> RoundRecord | None:

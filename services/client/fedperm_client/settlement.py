@@ -42,9 +42,9 @@ def check_outcome(outcome: RoundOutcome, before: Checkpoint, own: PreparedUpload
 
 
 def check_members(
-    outcome: RoundOutcome, document: RunDocument, client: str, own: PreparedUpload | None
+    outcome: RoundOutcome, document: RunDocument, client: str, *, may_have_sent: bool
 ) -> None:
-    """Who is in a published sum: enough, all of them asked, and this client only if it sent."""
+    """Who is in a published sum: each once, all of them asked, and this client only if it sent."""
     members = set(outcome.included)
     if len(members) != len(outcome.included) or not members <= set(outcome.selected):
         raise AggregateError(
@@ -54,7 +54,7 @@ def check_members(
         raise AggregateError(
             f"round {outcome.round} asked more clients than the run's document allows", _HINT
         )
-    if client in members and own is None:
+    if client in members and not may_have_sent:
         raise AggregateError(
             f"round {outcome.round} counts an update that this client did not send",
             "do not apply it; somebody may use this client's keys, or its state is an old copy",
