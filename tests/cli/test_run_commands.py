@@ -97,6 +97,29 @@ def test_what_a_dry_run_kept_is_what_would_have_been_sent(operator: Operator, tm
     assert operator.json("run", "create", "kept", *key, *DIGITS)["document"] == dry["document"]
 
 
+OWN_TASK = """
+from torch import nn
+
+class Points:
+    def __init__(self, context): pass
+    def model(self): return nn.Linear(3, 2)
+    def training_data(self): raise NotImplementedError
+    def test_data(self): return None
+    def loss(self, outputs, targets): raise NotImplementedError
+"""
+
+
+def test_an_own_task_is_named_by_its_class_and_not_by_its_file(
+    operator: Operator, tmp_path
+) -> None:
+    (tmp_path / "points.py").write_text(OWN_TASK)
+    key, task = with_key(operator, "own"), ("--task", f"{tmp_path / 'points.py'}:Points")
+    printed = operator.succeeds("run", "create", "own", *key, *DIGITS, *task, "--dry-run")
+    content = FrozenDocument(printed.encode()).content
+    assert (content.task.name, content.model.parameters) == ("Points", 8)
+    assert str(tmp_path) not in printed
+
+
 def test_a_document_takes_nothing_beside_it(operator: Operator, tmp_path) -> None:
     document, model = write_run(operator, tmp_path, "alone", key="alone")
     files = ("--document", str(document), "--initial-model", str(model))

@@ -1,10 +1,11 @@
 """The model from which all clients of a run start, made by the client's own code."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from fedperm.run_document import ModelSpec, TaskSpec
+from fedperm.run_document import ModelSpec
 from fedperm_cli.errors import MissingExtraError
+from fedperm_cli.run.options import RunOptions
+from fedperm_cli.run.specs import parse_task_options, required
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class StartingPoint:
     body: bytes
 
 
-def starting_point(task: TaskSpec, seed: int, data: Path) -> StartingPoint:
+def starting_point(options: RunOptions) -> StartingPoint:
     """torch is imported here and only here: it takes seconds, and other commands do without."""
     try:
         from fedperm_client.initial_model import initial_model  # noqa: PLC0415 (see above)
@@ -24,5 +25,6 @@ def starting_point(task: TaskSpec, seed: int, data: Path) -> StartingPoint:
             "the initial model of a task is made by the client's code, which is not installed",
             "pip install 'fedperm-cli[tasks]', or give --document and --initial-model",
         ) from None
-    made = initial_model(task.name, task.options, seed, data)
+    task, given = required("--task", options.task), parse_task_options(options.option)
+    made = initial_model(task, given, options.seed, options.data)
     return StartingPoint(made.spec, made.body)

@@ -12,7 +12,7 @@ from fedperm_cli.errors import DirectoryError
 from fedperm_cli.run.initial_model import starting_point
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.planning import PlannedRun, finished_run, plan_run
-from fedperm_cli.run.specs import check, required, task_of
+from fedperm_cli.run.specs import check, required
 
 MODEL_SUFFIX = ".safetensors"
 
@@ -45,7 +45,7 @@ async def prepare(run: str, options: RunOptions, keys: KeyServerApi) -> Prepared
     key = required("--key", options.key)
     status, identity = await keys.key(key), await keys.identity()
     spec = KeySpec(key=key, key_bits=status.key_bits, signing_key=identity.signing_key)
-    start = starting_point(task_of(options), options.seed, options.data)
+    start = starting_point(options)
     return PreparedRun(plan_run(run, options, start.spec, spec), start.body)
 
 
