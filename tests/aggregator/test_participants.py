@@ -157,6 +157,30 @@ async def test_a_newer_poll_of_a_client_ends_the_older(bench: Bench, clients: li
     assert (await older).kind is (await newer).kind is TaskKind.WAIT
 
 
+async def test_a_client_that_hangs_up_does_not_stay_online(bench: Bench, clients: list[Client]):
+    """As a server tells it: the request, then the end of the connection."""
+    await bench.create()
+    await bench.join(clients[0])
+    token = bench.server.token(clients[0])
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": f"/v1/runs/{bench.run}/participants/ada/task",
+        "query_string": b"wait_seconds=30",
+        "headers": [(b"authorization", f"Bearer {token}".encode())],
+    }
+
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    async def send(_message: object) -> None:
+        """Nobody listens."""
+
+    start = time.monotonic()
+    await bench.aggregator.app(scope, receive, send)
+    assert time.monotonic() - start < 15
+
+
 async def test_long_polls_end_at_once_when_the_aggregator_stops(
     bench: Bench, clients: list[Client]
 ):

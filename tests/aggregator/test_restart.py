@@ -6,8 +6,10 @@ Each test puts the disk and the database into the state that a crash at one poin
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from fedperm.wire.aggregator import RoundState, RunState, UpdateState
+from fedperm_aggregator.tables import RunRow
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.gated import gated
@@ -181,6 +183,21 @@ async def test_files_of_runs_that_the_database_does_not_know_are_left_alone(open
     (precious / "aggregate.safetensors").write_bytes(b"of another database")
     restart(opened)
     assert (precious / "aggregate.safetensors").exists()
+
+
+async def test_a_run_that_cannot_be_read_does_not_hold_up_the_others(
+    opened: Bench, clients: list[Client]
+):
+    """Damaged, or of a version that this one does not know."""
+    with opened.aggregator.database.engine.begin() as connection:
+        connection.execute(update(RunRow).values(document=b"{}"))
+    restart(opened)
+    await opened.create(run="another", rounds={"count": 1})
+    await opened.join(*clients)
+    await opened.aggregator.tick()
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
 
 
 async def test_whoever_was_heard_of_shortly_before_still_counts_as_online(

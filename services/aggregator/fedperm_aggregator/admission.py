@@ -82,11 +82,10 @@ def _check_same(stored: StoredUpdate, claim: Claim) -> None:
 
 
 def check_manifest(manifest: Manifest, expected: Manifest) -> None:
-    """Every member but the epoch, which the round decides about."""
     differing = [
         name
         for name in sorted(Manifest.model_fields)
-        if name != "epoch" and getattr(manifest, name) != getattr(expected, name)
+        if getattr(manifest, name) != getattr(expected, name)
     ]
     if differing:
         raise UntrustedError(

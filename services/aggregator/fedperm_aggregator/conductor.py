@@ -1,5 +1,6 @@
 """Moves every run on: opens, seals, extends, aborts, completes."""
 
+import logging
 from random import Random
 
 from fedperm.clock import Clock
@@ -8,6 +9,8 @@ from fedperm_aggregator.lifecycle import Decision, RunView, Wait, decide
 from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.selection import select
 from fedperm_aggregator.stores import Stores
+
+log = logging.getLogger(__name__)
 
 _MOST_STEPS = 4
 """Of one run at a time: an abort, say, and the next opening."""
@@ -29,8 +32,12 @@ class Conductor:
         self._randomness = randomness
 
     def move_all(self) -> None:
+        """One that cannot be moved does not hold up the others."""
         for run in self._stores.runs.unfinished():
-            self._move(run)
+            try:
+                self._move(run)
+            except Exception:
+                log.exception("run %s cannot go on for now", run)
 
     def _move(self, run: str) -> None:
         for _ in range(_MOST_STEPS):

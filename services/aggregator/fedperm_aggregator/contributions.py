@@ -86,7 +86,7 @@ class Contributions:
         """Everything that can be said before the body is read."""
         run, sender = upload.run, upload.sender
         manifest = verify(upload.manifest, Manifest, signing_key(sender.signing_key))
-        check_manifest(manifest, self._expected_manifest(upload))
+        check_manifest(manifest, self._expected_manifest(upload, manifest.epoch))
         claim = Claim(manifest.epoch, upload.sha256, sender.signing_key)
         slot = self._updates.slot(run, upload.round, sender.client)
         judge(slot, claim)
@@ -96,13 +96,13 @@ class Contributions:
         new = NewUpdate(run, upload.round, sender.client, upload.size, upload.manifest)
         return Contribution(new, claim)
 
-    def _expected_manifest(self, upload: Upload) -> Manifest:
-        """But for the epoch, on which the round decides."""
+    def _expected_manifest(self, upload: Upload, epoch: int) -> Manifest:
+        """Of whichever epoch: the round decides about that."""
         return Manifest(
             run=upload.run,
             document=self._documents.of(upload.run).sha256,
             round=upload.round,
-            epoch=1,
+            epoch=epoch,
             client=upload.sender.client,
             sha256=upload.sha256,
             size=upload.size,

@@ -72,10 +72,6 @@ class Runs:
         is_new = await asyncio.to_thread(self._store.record_model, run, self._clock.now())
         return await asyncio.to_thread(self.status, run), is_new
 
-    def _keep_model(self, run: str, received: Received, parameters: int) -> None:
-        decode_model(mapped(received.path), parameters)
-        self._blobs.keep(received.path, self._blobs.initial_model(run))
-
     def initial_model(self, run: str) -> PublishedFile:
         if not self._store.has_model(run):
             raise UnknownResourceError(
@@ -93,6 +89,10 @@ class Runs:
 
     def epochs(self, run: str) -> tuple[KeyEpoch, ...]:
         return self._store.epochs(run)
+
+    def _keep_model(self, run: str, received: Received, parameters: int) -> None:
+        decode_model(mapped(received.path), parameters)
+        self._blobs.keep(received.path, self._blobs.initial_model(run))
 
     def _check(self, run: str, document: RunDocument) -> None:
         if document.run != run:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from fedperm.wire.aggregator import (
     Heartbeat,
@@ -12,6 +12,7 @@ from fedperm.wire.aggregator import (
     Task,
 )
 from fedperm.wire.message import Name
+from fedperm_aggregator.polls import Poll
 from fedperm_aggregator.routes.access import Here, ThatClient, operator_of_run
 
 router = APIRouter(prefix="/v1/runs/{run}/participants", tags=["participants"])
@@ -51,7 +52,9 @@ async def next_task(
     run: Name,
     who: ThatClient,
     here: Here,
+    request: Request,
     settled: Annotated[int, Query(ge=0, lt=1 << 31)] = 0,
     wait_seconds: Annotated[float, Query(ge=0, allow_inf_nan=False)] = 0.0,
 ) -> Task:
-    return await here.polls.next_task(run, who, settled, wait_seconds)
+    poll = Poll(run, settled, wait_seconds, request.is_disconnected)
+    return await here.polls.next_task(poll, who)
