@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
+from fedperm.run_document import RunDocument
 from fedperm.wire.aggregator import Phase, RoundState, RunState
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import encode_model
 from fedperm_client.joined_run import UNCOUNTED_LOSS
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.documents import document, rounds
-from tests.client.federation import KEY, drive
+from tests.client.federation import KEY, Home, drive
 from tests.keyserver.server import OPERATOR as KEY_OPERATOR
 
 pytestmark = pytest.mark.anyio
@@ -37,28 +38,13 @@ async def test_three_clients_finish_three_rounds_with_identical_parameters(feder
 
 
 async def test_a_finished_client_leaves_its_model_and_what_it_cost(federation):
-    frozen = await federation.start(wanted=document(rounds=rounds(count=1)))
-    ada, ben = await federation.homes("ada", "ben")
-    with ada.client() as one, ben.client() as two:
-        await drive(federation, one, two)
-    summary = ada.summary
-    tensors = safetensors.numpy.load_file(summary.model)
-    values = np.concatenate([tensors[t.name].ravel() for t in frozen.content.model.tensors])
-    assert sha256_of(encode_model(values)) == summary.parameters_sha256
-    assert summary.privacy["rows"]["paper_unit"]["epsilon"] == pytest.approx(summary.epsilon_spent)
-    assert summary.bytes_up == len(*ada.uploads(1))
-    assert summary.seconds.train > 0
-    assert summary.test == summary.history[-1].report.test
-    assert UNCOUNTED_LOSS not in summary.privacy["notes"]
-
-
-async def test_reports_reach_the_operator_with_public_metrics_only(federation):
-    """Ben allows what the run's document asks for beyond that, Ada does not."""
-    await federation.start(wanted=document(rounds=rounds(count=1), local_metrics=True))
+    """Ben allows the run to hear of his training loss, Ada does not."""
+    frozen = await federation.start(wanted=document(rounds=rounds(count=1), local_metrics=True))
     ada = await federation.home("ada")
     ben = await federation.home("ben", allow_local_metrics=True)
     with ada.client() as one, ben.client() as two:
         await drive(federation, one, two)
+    check_summary(ada, frozen.content)
     report = await federation.aggregator.api.round_report("demo", 1, RUN_OPERATOR)
     reports = {named.client: named.report for named in report.reports}
     assert reports["ada"].test == reports["ben"].test
@@ -66,6 +52,17 @@ async def test_reports_reach_the_operator_with_public_metrics_only(federation):
     assert reports["ben"].train_loss > 0
     assert UNCOUNTED_LOSS in ben.summary.privacy["notes"]
     assert UNCOUNTED_LOSS not in ada.summary.privacy["notes"]
+
+
+def check_summary(home: Home, content: RunDocument) -> None:
+    summary = home.summary
+    tensors = safetensors.numpy.load_file(summary.model)
+    values = np.concatenate([tensors[tensor.name].ravel() for tensor in content.model.tensors])
+    assert sha256_of(encode_model(values)) == summary.parameters_sha256
+    assert summary.privacy["rows"]["paper_unit"]["epsilon"] == pytest.approx(summary.epsilon_spent)
+    assert summary.bytes_up == len(*home.uploads(1))
+    assert summary.seconds.train > 0
+    assert summary.test == summary.history[-1].report.test
 
 
 async def test_a_late_joiner_replays_all_rounds_under_old_and_new_keys(federation):

@@ -10,7 +10,7 @@ from fedperm.api.connection import Patience
 from fedperm.errors import RefusedError
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.cut_line import request_of
-from tests.client.documents import LINES, lines_document, rounds
+from tests.client.documents import LINES, lines_document
 
 pytestmark = pytest.mark.anyio
 
@@ -76,19 +76,6 @@ async def test_patience_ends(federation):
         await one.run()
     assert refusal.value.status == 404
     assert pauses.seconds == [1, 2, 4, 8, 10]
-
-
-async def test_a_key_server_that_is_not_up_yet_is_waited_for(federation):
-    """Three lost requests, one after the other."""
-    await federation.start_lines(rounds=rounds(count=1))
-    ada, ben = await federation.line_homes("ada", "ben")
-    ada.to_key_server.before += [request_of("POST", "/clients")] * 3
-    pauses = Pauses()
-    with ada.client(pauses.patience(20)) as one, ben.client(pauses.patience(0)) as two:
-        async with ticking(federation):
-            await asyncio.gather(one.run(), two.run())
-    assert pauses.seconds == [1, 2, 4]
-    assert ada.summary.rounds == 1
 
 
 async def test_every_step_that_succeeds_renews_the_patience(federation):
