@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 
 import httpx
 
+from fedperm.wire.problem import MEDIA_TYPE
+
 Match = Callable[[httpx.Request], bool]
 
 
@@ -14,13 +16,15 @@ def request_of(method: str, ending: str) -> Match:
 
 class CutLine(httpx.AsyncBaseTransport):
     """`before` loses a request on its way, `after` loses its answer; `meanwhile` happens when the
-    request is under way; each of these once. A forgery changes the content of every answer."""
+    request is under way; a refusal answers it with a status; each of these once. A forgery changes
+    the content of every answer."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
         self._inner = inner
         self.before: list[Match] = []
         self.after: list[Match] = []
         self.meanwhile: list[tuple[Match, Callable[[], Awaitable[None]]]] = []
+        self.refusals: list[tuple[Match, int]] = []
         self.forgeries: list[tuple[Match, Callable[[bytes], bytes]]] = []
         self.requests: list[httpx.Request] = []
 
@@ -29,6 +33,11 @@ class CutLine(httpx.AsyncBaseTransport):
             raise httpx.ConnectError("the line was cut before the request")
         await self._let_happen(request)
         self.requests.append(request)
+        for match, status in list(self.refusals):
+            if match(request):
+                self.refusals.remove((match, status))
+                problem = {"status": status, "detail": "because the test says so"}
+                return httpx.Response(status, json=problem, headers={"Content-Type": MEDIA_TYPE})
         response = await self._inner.handle_async_request(request)
         if _cut(self.after, request):
             await response.aread()

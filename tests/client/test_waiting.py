@@ -10,7 +10,7 @@ from fedperm.api.connection import Patience
 from fedperm.errors import RefusedError
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.cut_line import request_of
-from tests.client.documents import LINES, lines_document
+from tests.client.documents import LINES, lines_document, rounds
 
 pytestmark = pytest.mark.anyio
 
@@ -106,3 +106,20 @@ async def test_what_cannot_pass_is_not_waited_for(federation):
         await one.run()
     assert refusal.value.status == 403
     assert not pauses.seconds
+
+
+@pytest.mark.parametrize(("status", "pauses_made"), [(503, [1]), (409, [])])
+async def test_a_report_is_sent_again_or_given_up_and_the_work_goes_on(
+    federation, status, pauses_made
+):
+    await federation.start_lines(rounds=rounds(count=1))
+    ada, ben = await federation.line_homes("ada", "ben")
+    ada.to_aggregator.refusals.append((request_of("PUT", "/rounds/1/reports/ada"), status))
+    pauses = Pauses()
+    with ada.client(pauses.patience(2)) as one, ben.client(pauses.patience(0)) as two:
+        async with ticking(federation):
+            await asyncio.gather(one.run(), two.run())
+    report = await federation.aggregator.api.round_report("demo", 1, RUN_OPERATOR)
+    assert pauses.seconds == pauses_made
+    assert ("ada" in {named.client for named in report.reports}) == bool(pauses_made)
+    assert ada.summary.rounds == 1

@@ -111,10 +111,12 @@ class TakingPart:
         )
 
     async def _report(self, record: RoundRecord) -> None:
-        """The model does not depend on it: a refused report is given up."""
+        """The model does not depend on it: a report that is not wanted is given up."""
         try:
             await self.run.session.report(record.round, record.report)
         except RefusedError as refusal:
+            if refusal.status == 429 or refusal.status >= 500:
+                raise
             log.warning("round %d: the report was refused: %s", record.round, refusal)
         self._unsent = None
 
