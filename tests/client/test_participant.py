@@ -1,5 +1,7 @@
 """Whole runs with real servers in one process: what clients end with, and what they leave."""
 
+import logging
+
 import numpy as np
 import pytest
 import safetensors.numpy
@@ -7,11 +9,15 @@ import safetensors.numpy
 from fedperm.run_document import RunDocument
 from fedperm.wire.aggregator import Phase, RoundState, RunState
 from fedperm.wire.digest import sha256_of
+from fedperm.wire.key_server import TokenRequest
 from fedperm.wire.model import encode_model
 from fedperm_client.joined_run import UNCOUNTED_LOSS
+from fedperm_secret.access import SECRET_KEY_ACCESS
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.documents import document, rounds
 from tests.client.federation import KEY, Home, drive
+from tests.keys.secrecy import pieces_shown
+from tests.keyserver.member import Member
 from tests.keyserver.server import OPERATOR as KEY_OPERATOR
 
 pytestmark = pytest.mark.anyio
@@ -63,6 +69,28 @@ def check_summary(home: Home, content: RunDocument) -> None:
     assert summary.bytes_up == len(*home.uploads(1))
     assert summary.seconds.train > 0
     assert summary.test == summary.history[-1].report.test
+
+
+async def test_the_secret_key_is_nowhere_on_disk_or_in_the_log(federation, clock, caplog):
+    await federation.start_lines(rounds=rounds(count=1))
+    ada, ben = await federation.line_homes("ada", "ben")
+    with (
+        caplog.at_level(logging.DEBUG),
+        ada.client() as one,
+        ben.client() as two,
+    ):
+        await drive(federation, one, two)
+    minted = await federation.key_server.api.mint_token(KEY, TokenRequest(), KEY_OPERATOR)
+    member = Member(federation.key_server, clock, KEY)
+    await member.enrol(minted.token)
+    key = await member.secret_key(1)
+    files = [path.read_bytes() for path in ada.state.rglob("*") if path.is_file()]
+    assert sum(map(len, files)) > 1000
+    for octets in (*files, caplog.text.encode()):
+        assert not pieces_shown(octets.decode("latin-1"), key)
+        for prime in key.factors(SECRET_KEY_ACCESS):
+            assert prime.to_bytes(32, "big") not in octets
+            assert prime.to_bytes(32, "little") not in octets
 
 
 async def test_a_late_joiner_replays_all_rounds_under_old_and_new_keys(federation):
