@@ -15,6 +15,7 @@ from fedperm.errors import (
     CiphertextError,
     KeyStrengthError,
     ParameterError,
+    SharedFactorError,
     ValueRangeError,
 )
 from fedperm.planner import plan as make_plan
@@ -84,14 +85,16 @@ def test_an_aggregate_with_a_number_outside_the_group_is_refused(position, numbe
 
 @given(position=st.integers(0, MASKS - 1), number=multiples)
 def test_a_mask_that_shares_a_factor_with_n_is_refused_without_showing_it(position, number):
-    error = refusal(CiphertextError, update_message().decode, with_mask(position, number))
+    error = refusal(SharedFactorError, update_message().decode, with_mask(position, number))
     assert str(number) not in str(error)
     assert "rotate the key" in error.hint
 
 
 @given(position=st.integers(0, CIPHERTEXTS - 1), number=multiples)
 def test_an_aggregate_that_shares_a_factor_with_n_is_refused_without_showing_it(position, number):
-    error = refusal(CiphertextError, aggregate_message().decode, with_ciphertext(position, number))
+    error = refusal(
+        SharedFactorError, aggregate_message().decode, with_ciphertext(position, number)
+    )
     assert str(number) not in str(error)
     assert "rotate the key" in error.hint
 
