@@ -19,8 +19,8 @@ class Servers:
     def environment(self) -> dict[str, str]:
         """What an operator who is both operators has set."""
         return {
-            "FEDPERM_KEYSERVER_URL": self.key_server.address,
-            "FEDPERM_AGGREGATOR_URL": self.aggregator.address,
+            "FEDPERM_KEYSERVER": self.key_server.address,
+            "FEDPERM_AGGREGATOR": self.aggregator.address,
             "FEDPERM_KEY_OPERATOR_TOKEN_FILE": str(self.folder / "key-operator"),
             "FEDPERM_RUN_OPERATOR_TOKEN_FILE": str(self.folder / "run-operator"),
         }

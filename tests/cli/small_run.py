@@ -44,7 +44,7 @@ def write_run(
 ) -> tuple[Path, Path]:
     """The document of a run under a key, and the initial model, as files."""
     operator.json("keys", "create", key, "--key-bits", "512")
-    identity = httpx.get(f"{operator.environment['FEDPERM_KEYSERVER_URL']}/v1/identity").json()
+    identity = httpx.get(f"{operator.environment['FEDPERM_KEYSERVER']}/v1/identity").json()
     spec = KeySpec(key=key, key_bits=512, signing_key=identity["signing_key"])
     document, model = folder / f"{run}.json", folder / f"{run}.safetensors"
     document.write_bytes(plan_run(run, options, MODEL, spec).document.octets)
@@ -80,8 +80,8 @@ class ReportingClient(Participant):
 @contextmanager
 def joined_client(operator: Operator, run: str, key: str) -> Iterator[ReportingClient]:
     token = operator.json("client", "token", key)["token"]
-    key_server = KeyServer(operator.environment["FEDPERM_KEYSERVER_URL"], key, Identity())
-    client = ReportingClient(operator.environment["FEDPERM_AGGREGATOR_URL"], run, key_server, 0.5)
+    key_server = KeyServer(operator.environment["FEDPERM_KEYSERVER"], key, Identity())
+    client = ReportingClient(operator.environment["FEDPERM_AGGREGATOR"], run, key_server, 0.5)
     with key_server.http, client.http:
         key_server.enrol(token)
         client.join()

@@ -61,7 +61,7 @@ def test_contradicting_formats_are_refused_before_anything_is_done(
     operator: Operator, name: str
 ) -> None:
     away = operator.instead(
-        FEDPERM_KEYSERVER_URL="http://127.0.0.1:1", FEDPERM_AGGREGATOR_URL="http://127.0.0.1:1"
+        FEDPERM_KEYSERVER="http://127.0.0.1:1", FEDPERM_AGGREGATOR="http://127.0.0.1:1"
     )
     names = ["name"] * sum(not p.opts[0].startswith("-") for p in COMMANDS[name].params)
     finished = away(*name.split(), *names, "--json", "--format", "text")
@@ -84,8 +84,8 @@ def shell(operator: Operator, *arguments: str, **settings: str) -> tuple[int, st
 @pytest.mark.parametrize(
     ("setting", "value", "words"),
     [
-        ("FEDPERM_KEYSERVER_URL", "nowhere", "'nowhere' is no address of a server"),
-        ("FEDPERM_KEYSERVER_URL", "http://[", "is no address of a server"),
+        ("FEDPERM_KEYSERVER", "nowhere", "'nowhere' is no address of a server"),
+        ("FEDPERM_KEYSERVER", "http://[", "is no address of a server"),
         ("FEDPERM_KEY_OPERATOR_TOKEN_FILE", "no-such-file", "secret file no-such-file cannot be"),
         ("FEDPERM_CA_FILE", "no-such-file", "the CA file no-such-file cannot be read"),
     ],
@@ -98,7 +98,7 @@ def test_wrong_usage_is_2(operator: Operator, setting: str, value: str, words: s
 
 
 def test_a_missing_setting_is_2_and_named(operator: Operator) -> None:
-    finished = operator.without("FEDPERM_KEYSERVER_URL")("keys", "ls")
+    finished = operator.without("FEDPERM_KEYSERVER")("keys", "ls")
     assert finished.returncode == 2
     assert "--keyserver" in finished.stderr
 
@@ -120,6 +120,6 @@ def test_a_refusal_is_3(operator: Operator) -> None:
 
 
 def test_silence_is_4(operator: Operator) -> None:
-    code, words = shell(operator, "keys", "ls", FEDPERM_KEYSERVER_URL="http://127.0.0.1:1")
+    code, words = shell(operator, "keys", "ls", FEDPERM_KEYSERVER="http://127.0.0.1:1")
     assert code == 4
     assert "error: http://127.0.0.1:1 did not answer" in words

@@ -68,7 +68,7 @@ def test_no_epoch_is_made_if_the_run_could_not_get_it(operator: Operator) -> Non
 
 @pytest.mark.parametrize("name", ["../x", "A", "a b", "a" * 64, "-a", ""])
 def test_a_wrong_name_is_refused_before_a_server_is_asked(operator: Operator, name: str) -> None:
-    finished = operator.instead(FEDPERM_KEYSERVER_URL="http://127.0.0.1:1")(
+    finished = operator.instead(FEDPERM_KEYSERVER="http://127.0.0.1:1")(
         "keys", "create", "--", name
     )
     assert finished.returncode == 2

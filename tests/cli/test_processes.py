@@ -85,6 +85,6 @@ def test_a_process_that_fails_shows_the_end_of_its_log(processes, tmp_path):
 
 
 def test_settings_from_outside_do_not_reach_a_process(processes, tmp_path, monkeypatch):
-    monkeypatch.setenv("FEDPERM_AGGREGATOR_URL", "http://example.invalid")
+    monkeypatch.setenv("FEDPERM_AGGREGATOR", "http://example.invalid")
     process, _ = start_unruly(processes, tmp_path, FEDPERM_OWN="1")
     assert process.log.read_text() == "settings ['FEDPERM_OWN']\n"

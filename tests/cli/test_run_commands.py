@@ -80,7 +80,7 @@ def test_people_see_the_hash_the_plan_and_every_row_of_the_privacy_report(
 
 def test_a_dry_run_prints_the_document_and_sends_nothing(operator: Operator) -> None:
     key = with_key(operator, "dry")
-    nobody = operator.without("FEDPERM_AGGREGATOR_URL", "FEDPERM_RUN_OPERATOR_TOKEN_FILE")
+    nobody = operator.without("FEDPERM_AGGREGATOR", "FEDPERM_RUN_OPERATOR_TOKEN_FILE")
     printed = nobody.succeeds("run", "create", "dry", *key, *DIGITS, "--dry-run")
     assert FrozenDocument(printed.encode()).content.run == "dry"
     assert operator("run", "show", "dry").returncode == 3
@@ -145,7 +145,7 @@ def test_a_document_takes_nothing_beside_it(operator: Operator, tmp_path) -> Non
 def test_wrong_options_are_refused_before_a_server_is_asked(
     operator: Operator, change: tuple[str, ...], message: str
 ) -> None:
-    away = operator.instead(FEDPERM_KEYSERVER_URL="http://127.0.0.1:1")
+    away = operator.instead(FEDPERM_KEYSERVER="http://127.0.0.1:1")
     finished = away("run", "create", "wrong", *change)
     assert finished.returncode == 2
     assert f"{message}" in finished.stderr

@@ -7,11 +7,11 @@ import pytest
 from fedperm.errors import BudgetError, LedgerError
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.registry import DEFAULT
+from fedperm.privacy.run_release import event_of, noise_of
 from fedperm_client.account import Account, open_ledger
 from fedperm_client.errors import StateError
 from fedperm_client.identity import ClientKeys
 from fedperm_client.outbox import Outbox
-from fedperm_client.release import event_of, noise_of
 from fedperm_client.state_directory import StateDirectory
 from tests.client.documents import document
 from tests.client.test_ceilings import GENEROUS

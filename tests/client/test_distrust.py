@@ -15,12 +15,12 @@ from fedperm.errors import (
 )
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.registry import NO_SHUFFLE
+from fedperm.privacy.run_release import event_of
 from fedperm.wire.public_keys import text_of
 from fedperm.wire.signed import sign, unverified
 from fedperm.wire.statements import EpochRecord
 from fedperm_client.errors import CeilingError, StateError
 from fedperm_client.model_store import ModelStore
-from fedperm_client.release import event_of
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.cut_line import request_of
 from tests.client.documents import LINES, lines_document, rounds

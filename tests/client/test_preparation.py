@@ -7,10 +7,10 @@ import pytest
 
 from fedperm.aggregation import fold
 from fedperm.averaging import average_update
+from fedperm.privacy.run_release import noise_of
 from fedperm.wire.update import decode_update
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.preparation import Preparation
-from fedperm_client.release import noise_of
 from tests.client.documents import document
 from tests.core.federation import IN_THIS_PROCESS, decrypted_sum, stored_update
 

@@ -9,9 +9,9 @@ from fedperm.privacy.printed import printed
 from fedperm.privacy.record_level import RecordGuarantee
 from fedperm.privacy.registry import accountant_named
 from fedperm.privacy.report import PrivacyReport, privacy_report
+from fedperm.privacy.run_release import noise_of, release_of
 from fedperm.run_document import RunDocument
 from fedperm_client.errors import CeilingError
-from fedperm_client.release import noise_of, release_of
 
 
 @dataclass(frozen=True)

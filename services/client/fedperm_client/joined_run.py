@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from fedperm.noise.sampler import NoiseSampler
 from fedperm.privacy.report import PrivacyReport
+from fedperm.privacy.run_release import event_of, noise_of, promise_of
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm_client.account import Account
 from fedperm_client.activity import Activity
@@ -13,7 +14,6 @@ from fedperm_client.keyring import Keyring
 from fedperm_client.model_store import ModelStore
 from fedperm_client.outbox import Outbox
 from fedperm_client.preparation import Preparation
-from fedperm_client.release import event_of, noise_of, promise_of
 from fedperm_client.session import Session
 from fedperm_client.state_directory import RunDirectory
 from fedperm_client.tasks.loading import task_of_run

@@ -7,6 +7,7 @@ from fedperm.norm_bound import honest_limit
 from fedperm.planner import Plan, plan
 from fedperm.privacy.registry import accountant_named
 from fedperm.privacy.report import PrivacyReport
+from fedperm.privacy.run_release import local_training
 from fedperm.run_document import (
     FrozenDocument,
     KeySpec,
@@ -20,7 +21,6 @@ from fedperm_cli.privacy.settings import Settings
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.privacy import report_of
 from fedperm_cli.run.specs import (
-    local_training,
     noise_wanted,
     options_in_words,
     required,

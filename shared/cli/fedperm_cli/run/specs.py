@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from fedperm.errors import ParameterError
 from fedperm.norm_bound import NormForm
-from fedperm.privacy.record_level import LocalTraining
+from fedperm.privacy.run_release import local_training
 from fedperm.run_document import RoundsSpec, ShuffleSpec, TaskSpec, TrainingSpec
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.privacy.noise import Noise, noise_of
@@ -85,18 +85,6 @@ def noise_wanted(options: RunOptions) -> Noise | None:
         )
     training = local_training(training_of(options), required("--clip", options.clip))
     return noise_of(*numbers, training)
-
-
-def local_training(training: TrainingSpec, clip: float) -> LocalTraining:
-    """As the privacy report counts it, for the smallest client that is admitted."""
-    return LocalTraining(
-        learning_rate=training.learning_rate,
-        clip=clip,
-        records=training.min_records,
-        clip_norm=training.record_clip_norm,
-        local_steps=training.local_epochs,
-        full_batch=training.batch_size is None,
-    )
 
 
 def parse_task_options(texts: Iterable[str]) -> dict[str, OptionValue]:

@@ -34,8 +34,8 @@ def _option(name: str, variable: str, words: str, metavar: str) -> Any:
     )
 
 
-_KEY_SERVER = _option("--keyserver", "FEDPERM_KEYSERVER_URL", "The key server.", "URL")
-_AGGREGATOR = _option("--aggregator", "FEDPERM_AGGREGATOR_URL", "The aggregator.", "URL")
+_KEY_SERVER = _option("--keyserver", "FEDPERM_KEYSERVER", "The key server.", "URL")
+_AGGREGATOR = _option("--aggregator", "FEDPERM_AGGREGATOR", "The aggregator.", "URL")
 _KEY_OPERATOR = _option(
     "--key-operator-token-file",
     "FEDPERM_KEY_OPERATOR_TOKEN_FILE",

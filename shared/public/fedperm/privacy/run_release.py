@@ -7,7 +7,7 @@ from fedperm.privacy.accountant import Accountant
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.record_level import LocalTraining
 from fedperm.privacy.report import Release
-from fedperm.run_document import RunDocument
+from fedperm.run_document import RunDocument, TrainingSpec
 
 
 def noise_of(document: RunDocument) -> NoiseSampler | None:
@@ -25,11 +25,15 @@ def event_of(document: RunDocument) -> ShuffledLaplace:
 
 
 def promise_of(document: RunDocument) -> LocalTraining:
-    """The training that the record-level guarantee speaks of: that of the smallest client."""
-    training = document.training
+    """The training that the record-level guarantee speaks of."""
+    return local_training(document.training, document.noise.clip)
+
+
+def local_training(training: TrainingSpec, clip: float) -> LocalTraining:
+    """As it is counted: that of the smallest client that is admitted."""
     return LocalTraining(
         learning_rate=training.learning_rate,
-        clip=document.noise.clip,
+        clip=clip,
         records=training.min_records,
         clip_norm=training.record_clip_norm,
         local_steps=training.local_epochs,
