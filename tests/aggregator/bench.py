@@ -41,7 +41,7 @@ from tests.aggregator.parties import (
 )
 from tests.core.federation import InlineExecutor
 
-IN_THIS_PROCESS = Workers(InlineExecutor(), 1)
+IN_THIS_PROCESS = Workers(InlineExecutor(), 2)
 
 
 def settings_in(folder: Path, **changes: Any) -> AggregatorSettings:

@@ -1,6 +1,8 @@
 """What is told of a round: outcomes, aggregates, reports."""
 
 import hashlib
+from collections.abc import AsyncIterator
+from random import Random
 
 import httpx
 import pytest
@@ -13,8 +15,9 @@ from fedperm.wire.aggregator import (
     TestMetrics,
     UpdateState,
 )
-from tests.aggregator.bench import Bench
-from tests.aggregator.parties import OPERATOR, Client
+from fedperm_secret.keys import SecretKey
+from tests.aggregator.bench import Aggregator, Bench
+from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -30,6 +33,25 @@ async def refusal(coroutine) -> tuple[int, str]:
     return caught.value.status, caught.value.kind
 
 
+@pytest.fixture(scope="module")
+async def published(
+    tmp_path_factory: pytest.TempPathFactory, small_key: SecretKey
+) -> AsyncIterator[Bench]:
+    """Round 1 is published, round 2 open: stored after 7 s, published after 9."""
+    clock = ManualClock()
+    aggregator = Aggregator(tmp_path_factory.mktemp("published"), clock)
+    bench = Bench(aggregator, KeyServer(clock, {1: small_key}), Random(6))
+    await bench.create()
+    await bench.join(*bench.clients)
+    await aggregator.tick()
+    clock.advance(7)
+    await bench.contribute(1, *bench.clients)
+    clock.advance(2)
+    await aggregator.tick()
+    yield bench
+    aggregator.close()
+
+
 async def get_aggregate(bench: Bench, client: Client, number: int = 1, **more: str):
     headers = {"Authorization": f"Bearer {bench.server.token(client)}", **more}
     path = f"/v1/runs/{bench.run}/rounds/{number}/aggregate"
@@ -37,24 +59,28 @@ async def get_aggregate(bench: Bench, client: Client, number: int = 1, **more: s
     return response
 
 
-async def test_an_aggregate_is_awaited_and_then_never_changes(opened: Bench, clients: list[Client]):
-    early = await get_aggregate(opened, clients[0])
+async def test_an_aggregate_is_awaited(published: Bench):
+    early = await get_aggregate(published, published.clients[0], number=2)
     assert (early.status_code, early.headers["Retry-After"], early.content) == (202, "1", b"")
-    await opened.contribute(1, *clients)
-    await opened.aggregator.tick()
-    read = await get_aggregate(opened, clients[0])
+    unknown = await get_aggregate(published, published.clients[0], number=9)
+    assert unknown.status_code == 404
+
+
+async def test_an_aggregate_never_changes(published: Bench):
+    ada = published.clients[0]
+    read = await get_aggregate(published, ada)
     sha256 = hashlib.sha256(read.content).hexdigest()
     assert read.headers["ETag"] == f'"{sha256}"'
     assert "immutable" in read.headers["Cache-Control"]
     assert read.headers["Content-Type"] == "application/vnd.safetensors"
-    outcome = await opened.api.outcome(opened.run, 1, opened.server.token(clients[0]))
+    outcome = await published.api.outcome(published.run, 1, published.server.token(ada))
     assert outcome.aggregate is not None
     assert (outcome.aggregate.sha256, outcome.aggregate.size) == (sha256, len(read.content))
     for known in (f'"{sha256}"', f'W/"{sha256}"', f'"other", "{sha256}"', "*"):
-        same = await get_aggregate(opened, clients[0], **{"If-None-Match": known})
+        same = await get_aggregate(published, ada, **{"If-None-Match": known})
         assert (same.status_code, same.content) == (304, b"")
         assert same.headers["ETag"] == f'"{sha256}"'
-    other = await get_aggregate(opened, clients[0], **{"If-None-Match": '"other"'})
+    other = await get_aggregate(published, ada, **{"If-None-Match": '"other"'})
     assert (other.status_code, other.content) == (200, read.content)
 
 
@@ -64,14 +90,13 @@ async def test_an_aborted_round_has_no_aggregate(opened: Bench, clients: list[Cl
     opened.clock.advance(20)
     await opened.aggregator.tick()
     assert (await get_aggregate(opened, clients[0])).status_code == 410
-    assert (await get_aggregate(opened, clients[0], number=9)).status_code == 404
 
 
-async def test_the_outcome_of_an_open_round(opened: Bench, clients: list[Client]):
-    await opened.contribute(1, clients[0])
-    outcome = await opened.api.outcome(opened.run, 1, opened.server.token(clients[1]))
+async def test_the_outcome_of_an_open_round(published: Bench):
+    token = published.server.token(published.clients[1])
+    outcome = await published.api.outcome(published.run, 2, token)
     assert outcome.model_dump(mode="json") == {
-        "round": 1,
+        "round": 2,
         "state": "open",
         "epoch": 1,
         "selected": ["ada", "ben", "cleo"],
@@ -81,14 +106,9 @@ async def test_the_outcome_of_an_open_round(opened: Bench, clients: list[Client]
     }
 
 
-async def test_the_operator_sees_everything_about_a_round(opened: Bench, clients: list[Client]):
-    opened.clock.advance(7)
-    await opened.contribute(1, *clients)
-    opened.clock.advance(2)
-    await opened.aggregator.tick()
-    await opened.api.report(opened.run, 1, "ada", REPORT, opened.server.token(clients[0]))
-    report = await opened.api.round_report(opened.run, 1, OPERATOR)
-    start = opened.clock.now() - 9
+async def test_the_operator_sees_everything_about_a_round(published: Bench):
+    report = await published.api.round_report(published.run, 1, OPERATOR)
+    start = published.clock.now() - 9
     assert report.outcome.state is RoundState.PUBLISHED
     assert (report.opened_at, report.deadline_at) == (start, start + 60)
     assert (report.sealed_at, report.settled_at) == (start + 9, start + 9)
@@ -99,47 +119,39 @@ async def test_the_operator_sees_everything_about_a_round(opened: Bench, clients
     assert [(u.client, u.state, u.received_at) for u in report.updates] == [
         (name, UpdateState.INCLUDED, start + 7) for name in ("ada", "ben", "cleo")
     ]
-    assert [u.size for u in report.updates] == [len(opened.sent[1, "ada"].body)] * 3
-    (named,) = report.reports
-    assert (named.client, named.report) == ("ada", REPORT)
-    both = (await opened.api.rounds(opened.run, OPERATOR)).rounds
+    assert [u.size for u in report.updates] == [len(published.sent[1, "ada"].body)] * 3
+    both = (await published.api.rounds(published.run, OPERATOR)).rounds
     assert [r.outcome.round for r in both] == [1, 2]
     assert both[0] == report
 
 
-async def test_an_updates_sender_sees_what_became_of_it(opened: Bench, clients: list[Client]):
-    token = opened.server.token(clients[0])
-    unsent = opened.api.update(opened.run, 1, "ada", token)
+async def test_an_updates_sender_sees_what_became_of_it(published: Bench):
+    token = published.server.token(published.clients[0])
+    unsent = published.api.update(published.run, 2, "ada", token)
     assert await refusal(unsent) == (404, "unknown-resource")
-    await opened.contribute(1, *clients)
-    assert (await opened.api.update(opened.run, 1, "ada", token)).state is UpdateState.STORED
-    await opened.aggregator.tick()
-    report = await opened.api.update(opened.run, 1, "ada", token)
+    report = await published.api.update(published.run, 1, "ada", token)
     assert report.state is UpdateState.INCLUDED
     assert report.norm_after is not None
     assert report.norm_after <= 1.0
 
 
-async def test_the_first_report_stays(opened: Bench, clients: list[Client]):
-    token = opened.server.token(clients[0])
-    early = opened.api.report(opened.run, 1, "ada", REPORT, token)
+async def test_the_first_report_stays(published: Bench):
+    token = published.server.token(published.clients[0])
+    early = published.api.report(published.run, 2, "ada", REPORT, token)
     assert await refusal(early) == (409, "conflict")
-    await opened.contribute(1, *clients)
-    await opened.aggregator.tick()
-    await opened.api.report(opened.run, 1, "ada", REPORT, token)
+    await published.api.report(published.run, 1, "ada", REPORT, token)
     other = REPORT.model_copy(update={"bytes_up": 99})
-    await opened.api.report(opened.run, 1, "ada", other, token)
-    report = await opened.api.round_report(opened.run, 1, OPERATOR)
-    assert [named.report for named in report.reports] == [REPORT]
-    unopened = opened.api.report(opened.run, 9, "ada", REPORT, token)
+    await published.api.report(published.run, 1, "ada", other, token)
+    report = await published.api.round_report(published.run, 1, OPERATOR)
+    (named,) = report.reports
+    assert (named.client, named.report) == ("ada", REPORT)
+    unopened = published.api.report(published.run, 9, "ada", REPORT, token)
     assert await refusal(unopened) == (404, "unknown-resource")
 
 
-async def test_only_participants_report(opened: Bench, clients: list[Client]):
-    await opened.contribute(1, *clients)
-    await opened.aggregator.tick()
-    stranger = Client("dora")
-    report = opened.api.report(opened.run, 1, "dora", REPORT, opened.server.token(stranger))
+async def test_only_participants_report(published: Bench):
+    token = published.server.token(Client("dora"))
+    report = published.api.report(published.run, 1, "dora", REPORT, token)
     assert await refusal(report) == (404, "unknown-resource")
 
 

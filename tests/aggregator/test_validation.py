@@ -1,14 +1,12 @@
 """What is checked after the acknowledgement: values, ciphertexts, norms."""
 
 import logging
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from gmpy2 import mpz
 
-from fedperm.paillier import PublicKey
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import EventKind, UpdateState
 from fedperm.wire.body import Body, Tensor
@@ -55,21 +53,25 @@ async def reject(bench: Bench, clients: list[Client], bad: Prepared) -> str:
     return report.reason
 
 
-BAD: dict[str, Callable[[PublicKey], mpz]] = {
-    "zero": lambda _key: mpz(0),
-    "n squared": lambda key: key.n_squared,
-    "more than n squared": lambda key: mpz((1 << (2 * key.key_bits)) - 1),
-}
-
-
-@pytest.mark.parametrize("what", BAD)
-async def test_numbers_that_are_no_ciphertexts_are_rejected(
-    opened: Bench, clients: list[Client], what
-):
-    number = BAD[what](opened.pair().public_key)
-    bad = with_ciphertext(opened, clients[0], number, place=5)
-    assert await reject(opened, clients, bad) == "a ciphertext lies outside 1 .. n^2 - 1"
-    assert EventKind.KEY_COMPROMISED not in await kinds(opened)
+async def test_numbers_that_are_no_ciphertexts_are_rejected(bench: Bench):
+    """0, n squared and more, each from a client of its own; two honest ones make the round."""
+    clients = [Client(name) for name in ("zero", "square", "more", "ben", "cleo")]
+    await bench.create(rounds={"clients_per_round": 5, "start_with": 5})
+    await bench.join(*clients)
+    await bench.aggregator.tick()
+    key = bench.pair().public_key
+    numbers = (mpz(0), key.n_squared, mpz((1 << (2 * key.key_bits)) - 1))
+    for client, number in zip(clients[:3], numbers, strict=True):
+        bad = with_ciphertext(bench, client, number, place=5)
+        assert (await bench.upload(client, 1, bad)).state is UpdateState.STORED
+    await bench.contribute(1, *clients[3:])
+    await bench.aggregator.tick()
+    assert await check_sum(bench, 1) == ("ben", "cleo")
+    report = await bench.api.round_report(bench.run, 1, OPERATOR)
+    assert {u.client: u.reason for u in report.updates if u.state is UpdateState.REJECTED} == {
+        client.name: "a ciphertext lies outside 1 .. n^2 - 1" for client in clients[:3]
+    }
+    assert EventKind.KEY_COMPROMISED not in await kinds(bench)
 
 
 async def kinds(bench: Bench) -> list[str]:
