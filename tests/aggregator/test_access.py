@@ -180,7 +180,7 @@ async def test_another_runs_key_server_opens_nothing_here(bench: Bench, clients:
     """Two runs on one aggregator, each with a key server of its own."""
     await bench.create(run="ours")
     stranger = KeyServer(bench.clock, bench.server.pairs)
-    theirs = Bench(bench.aggregator, stranger, bench.randomness)
+    theirs = Bench(bench.aggregator, stranger, bench.randomness, clients)
     await theirs.create(run="theirs")
     for path, server, status in (
         ("/v1/runs/ours", bench.server, 200),

@@ -7,9 +7,7 @@ that does not go on when the faults are over.
 """
 
 import asyncio
-import shutil
-import tempfile
-from pathlib import Path
+from contextlib import ExitStack
 from random import Random
 from typing import Any
 
@@ -22,7 +20,7 @@ from numpy.typing import NDArray
 from fedperm.errors import RefusedError
 from fedperm.wire.aggregator import RoundOutcome, RoundState
 from fedperm_secret.keys import SecretKey, generate_key
-from tests.aggregator.bench import Aggregator, Bench
+from tests.aggregator.bench import Aggregator, Bench, quick_folder
 from tests.aggregator.parties import (
     OPERATOR,
     Client,
@@ -61,14 +59,15 @@ class Federation(RuleBasedStateMachine):
     @initialize(seed=st.integers(0, 2**32))
     def open_a_run(self, seed: int) -> None:
         self.loop = asyncio.Runner()
-        self.folder = Path(tempfile.mkdtemp())
+        self.resources = ExitStack()
+        self.folder = self.resources.enter_context(quick_folder())
         self.clock = ManualClock()
         self.epoch = 1
         self.prepared: dict[tuple[int, str], Prepared] = {}
         self.acknowledged: dict[int, set[str]] = {}
         self.verified: set[int] = set()
         server = KeyServer(self.clock, {e: KEYS[e % 2] for e in range(1, EPOCHS + 1)})
-        self.bench = Bench(Aggregator(self.folder, self.clock), server, Random(seed))
+        self.bench = Bench(Aggregator(self.folder, self.clock), server, Random(seed), CLIENTS)
         self.do(self.start())
 
     def do(self, work: Any) -> Any:
@@ -215,7 +214,7 @@ class Federation(RuleBasedStateMachine):
             self.finish_a_round()
             self.bench.aggregator.close()
             self.loop.close()
-            shutil.rmtree(self.folder)
+            self.resources.close()
 
 
 TestFederation = Federation.TestCase

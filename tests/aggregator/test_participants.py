@@ -197,7 +197,7 @@ async def test_beyond_the_most_that_may_wait_clients_are_sent_away(
     tmp_path, clock: ManualClock, server: KeyServer, randomness, clients: list[Client]
 ):
     aggregator = Aggregator(tmp_path, clock, most_waiting=2)
-    bench = Bench(aggregator, server, randomness)
+    bench = Bench(aggregator, server, randomness, clients)
     await bench.create()
     await bench.join(*clients)
     clock.advance(10)

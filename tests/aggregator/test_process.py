@@ -93,9 +93,11 @@ async def process(tmp_path: Path) -> AsyncIterator[Process]:
 
 
 @pytest.fixture
-def live(process: Process, small_key: SecretKey, randomness: Random) -> Bench:
+def live(
+    process: Process, small_key: SecretKey, randomness: Random, clients: list[Client]
+) -> Bench:
     server = KeyServer(process.clock, {1: small_key})
-    return Bench(process, server, randomness)  # type: ignore[arg-type]
+    return Bench(process, server, randomness, clients)  # type: ignore[arg-type]
 
 
 async def until_open(bench: Bench, client: Client, settled: int) -> None:

@@ -16,7 +16,7 @@ from fedperm.wire.aggregator import (
     UpdateState,
 )
 from fedperm_secret.keys import SecretKey
-from tests.aggregator.bench import Aggregator, Bench
+from tests.aggregator.bench import Aggregator, Bench, quick_folder
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
 
 pytestmark = pytest.mark.anyio
@@ -34,22 +34,21 @@ async def refusal(coroutine) -> tuple[int, str]:
 
 
 @pytest.fixture(scope="module")
-async def published(
-    tmp_path_factory: pytest.TempPathFactory, small_key: SecretKey
-) -> AsyncIterator[Bench]:
+async def published(small_key: SecretKey, clients: list[Client]) -> AsyncIterator[Bench]:
     """Round 1 is published, round 2 open: stored after 7 s, published after 9."""
     clock = ManualClock()
-    aggregator = Aggregator(tmp_path_factory.mktemp("published"), clock)
-    bench = Bench(aggregator, KeyServer(clock, {1: small_key}), Random(6))
-    await bench.create()
-    await bench.join(*bench.clients)
-    await aggregator.tick()
-    clock.advance(7)
-    await bench.contribute(1, *bench.clients)
-    clock.advance(2)
-    await aggregator.tick()
-    yield bench
-    aggregator.close()
+    with quick_folder() as folder:
+        aggregator = Aggregator(folder, clock)
+        bench = Bench(aggregator, KeyServer(clock, {1: small_key}), Random(6), clients)
+        await bench.create()
+        await bench.join(*bench.clients)
+        await aggregator.tick()
+        clock.advance(7)
+        await bench.contribute(1, *bench.clients)
+        clock.advance(2)
+        await aggregator.tick()
+        yield bench
+        aggregator.close()
 
 
 async def get_aggregate(bench: Bench, client: Client, number: int = 1, **more: str):

@@ -35,7 +35,7 @@ async def test_a_body_that_stalls_is_given_up(
     tmp_path, clock: ManualClock, server: KeyServer, randomness, clients: list[Client]
 ):
     aggregator = Aggregator(tmp_path, clock, body_idle_seconds=0.1)
-    bench = Bench(aggregator, server, randomness)
+    bench = Bench(aggregator, server, randomness, clients)
     await bench.create()
     await bench.join(*clients)
     await aggregator.tick()
