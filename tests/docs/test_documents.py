@@ -19,8 +19,8 @@ def python_blocks(text: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
-def test_the_readmes_round_runs(tmp_path):
-    (block,) = python_blocks((ROOT / "README.md").read_text())
+def test_the_librarys_round_runs(tmp_path):
+    (block,) = python_blocks((ROOT / "docs/library.md").read_text())
     script = tmp_path / "round.py"
     script.write_text(block)
     shown = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
@@ -31,11 +31,10 @@ def test_the_readmes_round_runs(tmp_path):
     assert abs(float(average) - 0.01) < 6 * 0.00037
 
 
-def test_the_readmes_privacy_report_is_what_the_command_prints():
-    blocks = re.findall(r"```\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    (place,) = [
-        i for i, block in enumerate(blocks) if block.startswith(".venv/bin/fedperm privacy")
-    ]
+def test_the_privacy_report_is_what_the_command_prints():
+    text = (ROOT / "docs/privacy.md").read_text()
+    blocks = re.findall(r"```\n(.*?)```", text, flags=re.DOTALL)
+    place = [block.startswith(".venv/bin/fedperm privacy") for block in blocks].index(True)
     options = blocks[place].split()[1:]
     shown = subprocess.run(
         [sys.executable, "-m", "fedperm_cli", *options], capture_output=True, text=True, check=True
