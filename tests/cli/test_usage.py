@@ -1,5 +1,7 @@
 """Wrong input ends with exit code 2, a message and a hint; nobody sees a traceback."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,15 @@ from tests.cli.command_line import SMALL_KEY, fedperm
 
 def test_version() -> None:
     assert fedperm("--version").stdout == f"fedperm {library.__version__}\n"
+
+
+def test_the_command_starts_without_what_only_some_commands_need() -> None:
+    """Each of these takes a second or more to import."""
+    code = "import sys, fedperm_cli.application; print(*sys.modules)"
+    modules = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert {"scipy", "torch", "matplotlib", "sklearn", "dp_accounting"}.isdisjoint(modules)
 
 
 def test_help_lists_the_command() -> None:

@@ -7,7 +7,8 @@ from fedperm.privacy.accountant import Accountant
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.record_level import LocalTraining
 from fedperm.privacy.report import Release
-from fedperm.run_document import RunDocument, TrainingSpec
+from fedperm.privacy.run_training import local_training
+from fedperm.run_document import RunDocument
 
 
 def noise_of(document: RunDocument) -> NoiseSampler | None:
@@ -27,18 +28,6 @@ def event_of(document: RunDocument) -> ShuffledLaplace:
 def promise_of(document: RunDocument) -> LocalTraining:
     """The training that the record-level guarantee speaks of."""
     return local_training(document.training, document.noise.clip)
-
-
-def local_training(training: TrainingSpec, clip: float) -> LocalTraining:
-    """As it is counted: that of the smallest client that is admitted."""
-    return LocalTraining(
-        learning_rate=training.learning_rate,
-        clip=clip,
-        records=training.min_records,
-        clip_norm=training.record_clip_norm,
-        local_steps=training.local_epochs,
-        full_batch=training.batch_size is None,
-    )
 
 
 def release_of(
