@@ -1,6 +1,6 @@
 """Folding the light setting's 15 updates together against one by one (ADR 9).
 
-    .venv/bin/python -m experiments.folding
+Run it with `.venv/bin/python -m experiments.folding`.
 """
 
 from pathlib import Path
