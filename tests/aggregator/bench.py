@@ -12,8 +12,9 @@ from fastapi import FastAPI
 
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, http_client
-from fedperm.database import Database
+from fedperm.database import open_database
 from fedperm.run_document import FrozenDocument
+from fedperm.state_folder import make_state_folder
 from fedperm.web.credentials import OperatorCredential
 from fedperm.wire.aggregator import (
     Heartbeat,
@@ -32,6 +33,7 @@ from fedperm_aggregator.pool import WorkerPool
 from fedperm_aggregator.services import Services
 from fedperm_aggregator.settings import AggregatorSettings
 from fedperm_aggregator.stores.events import EventStore
+from fedperm_aggregator.tables import Base
 from fedperm_secret.keys import SecretKey
 from tests.aggregator.parties import (
     MODEL,
@@ -79,8 +81,8 @@ class Aggregator:
     ) -> None:
         self.folder, self.clock, self.workers, self.seed = folder, clock, workers, seed
         self.settings = settings_in(folder, **settings)
-        self.settings.state_directory.mkdir(exist_ok=True)
-        self.database = Database(self.settings.url)
+        make_state_folder(self.settings.state_directory)
+        self.database = open_database(self.settings.url, Base.metadata)
         self.pool = WorkerPool(lambda: self.workers)
         self.app: FastAPI = build_app(
             Parts(

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.anyio
 def files_with(bench: Bench, needle: bytes) -> int:
     """Files of the aggregator that hold these octets: uploads, database, journal of it."""
     found = [p for p in bench.aggregator.settings.state_directory.rglob("*") if p.is_file()]
-    assert any(path.name == "aggregator.sqlite3" for path in found)
+    assert any(path.name == "aggregator.db" for path in found)
     return sum(needle in path.read_bytes() for path in found)
 
 

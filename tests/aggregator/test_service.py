@@ -9,7 +9,6 @@ import pytest
 from fedperm.errors import SettingsError
 from fedperm_aggregator.__main__ import main
 from fedperm_aggregator.settings import AggregatorSettings
-from fedperm_aggregator.state_lock import sole_user
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client
 
@@ -27,7 +26,7 @@ def test_settings_come_from_the_environment(monkeypatch, tmp_path: Path):
         monkeypatch.setenv(PREFIX + name, value)
     settings = AggregatorSettings.from_environment()
     assert (settings.port, settings.online_seconds, settings.insecure_for_tests) == (0, 5.5, True)
-    assert settings.url == f"sqlite:///{tmp_path}/state/aggregator.sqlite3"
+    assert settings.url == f"sqlite:///{tmp_path}/state/aggregator.db"
     assert settings.processes >= 1
     monkeypatch.setenv(PREFIX + "DATABASE_URL", "sqlite:////elsewhere.db")
     assert AggregatorSettings.from_environment().url == "sqlite:////elsewhere.db"
@@ -53,14 +52,6 @@ def test_a_program_without_settings_says_what_is_missing(monkeypatch, capsys):
     assert "FEDPERM_AGGREGATOR_STATE_DIRECTORY" in capsys.readouterr().err
 
 
-def test_a_second_aggregator_on_the_same_folder_is_refused(tmp_path: Path):
-    refused = pytest.raises(SettingsError, match="another aggregator")
-    with sole_user(tmp_path), refused, sole_user(tmp_path):
-        pytest.fail("two at once")
-    with sole_user(tmp_path):
-        pass  # free again
-
-
 @pytest.mark.anyio
 async def test_health_and_version(bench: Bench):
     http = bench.aggregator.http
@@ -70,8 +61,18 @@ async def test_health_and_version(bench: Bench):
 
 
 @pytest.mark.anyio
+async def test_the_description_names_the_refusals(bench: Bench):
+    paths = (await bench.aggregator.http.get("/openapi.json")).json()["paths"]
+    own = [op for path, ops in paths.items() if path.startswith("/v1") for op in ops.values()]
+    assert own
+    for operation in own:
+        assert operation["summary"]
+        assert {"401", "403", "404", "409", "413", "422", "503"} <= operation["responses"].keys()
+
+
+@pytest.mark.anyio
 async def test_it_is_not_ready_when_the_database_does_not_answer(bench: Bench):
-    database = bench.aggregator.settings.state_directory / "aggregator.sqlite3"
+    database = bench.aggregator.settings.state_directory / "aggregator.db"
     bench.aggregator.database.close()
     database.unlink()
     database.mkdir()
@@ -122,7 +123,7 @@ async def test_the_lifespan_runs_the_loop_and_ends_it(bench: Bench, clients: lis
 async def test_a_loop_in_trouble_says_so_and_recovers(bench: Bench):
     """The database is gone for a while."""
     app = bench.aggregator.app
-    database = bench.aggregator.settings.state_directory / "aggregator.sqlite3"
+    database = bench.aggregator.settings.state_directory / "aggregator.db"
     hidden = database.with_suffix(".hidden")
     async with app.router.lifespan_context(app):
         await until_ready(bench, 200)

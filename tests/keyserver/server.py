@@ -10,14 +10,16 @@ from prometheus_client import CollectorRegistry
 
 from fedperm.api.connection import Connection, Patience
 from fedperm.api.key_server import KeyServerApi
+from fedperm.database import Database, open_database, sqlite_url
 from fedperm.randomness import from_operating_system
+from fedperm.state_folder import make_state_folder
 from fedperm.web.credentials import OperatorCredential
 from fedperm.web.rate_limit import RateLimit
 from fedperm.wire.message import Message
 from fedperm_keyserver.app import Parts, build_app
 from fedperm_keyserver.authority import establish
 from fedperm_keyserver.store.identity import IdentityStore
-from fedperm_keyserver.store.opening import open_database, sqlite_in
+from fedperm_keyserver.tables import Base
 from fedperm_keyserver.vault import key_encryption_key
 
 OPERATOR = "the key operator's bearer secret"
@@ -44,13 +46,18 @@ class MovingClock:
         self.time += seconds
 
 
+def database_in(folder: Path) -> Database:
+    make_state_folder(folder)
+    return open_database(sqlite_url(folder / "keyserver.db"), Base.metadata)
+
+
 class Server:
     """Several of them on one folder are several processes with one database, or a restart."""
 
     def __init__(
         self, folder: Path, clock: MovingClock, kek: str | None = KEK, **changes: Any
     ) -> None:
-        self.database = open_database(sqlite_in(folder))
+        self.database = database_in(folder)
         randomness = from_operating_system()
         self.authority = establish(
             IdentityStore(self.database),

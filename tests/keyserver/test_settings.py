@@ -4,10 +4,12 @@ import os
 
 import pytest
 
+from fedperm.database import open_database
 from fedperm.errors import SettingsError
+from fedperm.state_folder import make_state_folder
 from fedperm_keyserver.__main__ import run
 from fedperm_keyserver.settings import KeyServerSettings
-from fedperm_keyserver.store.opening import open_database, sqlite_in
+from fedperm_keyserver.tables import Base
 from tests.keyserver.process import PREFIX, environment
 from tests.keyserver.server import KEK, OPERATOR, OTHER_KEK
 
@@ -67,8 +69,8 @@ def test_printing_the_settings_shows_no_secret(settings_from):
     assert "secret-place" not in repr(settings)
 
 
-def test_the_state_directory_is_for_its_owner_only(tmp_path):
-    folder = tmp_path / "a" / "state #1?"
-    open_database(sqlite_in(folder)).close()
-    assert (folder / "keyserver.db").exists()
-    assert folder.stat().st_mode & 0o077 == 0
+def test_the_database_lies_in_the_state_directory(settings_from, tmp_path):
+    settings = settings_from(state_directory=str(tmp_path / "a" / "state #1?"))
+    make_state_folder(settings.state_directory)
+    open_database(settings.url, Base.metadata).close()
+    assert (settings.state_directory / "keyserver.db").exists()

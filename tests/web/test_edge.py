@@ -1,6 +1,5 @@
 """Whatever goes wrong leaves as a problem document that says what and what to do."""
 
-import json
 import logging
 
 import pytest
@@ -165,4 +164,9 @@ async def test_the_log_holds_the_request_id(http, caplog):
 async def test_openapi_is_served(http):
     document = (await http.get("/openapi.json")).json()
     assert "/things" in document["paths"]
-    assert json.dumps(document)
+    refused = document["paths"]["/things"]["put"]["responses"]["422"]["content"]
+    assert refused == {
+        "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
+    }
+    assert "hint" in document["components"]["schemas"]["Problem"]["properties"]
+    assert "HTTPValidationError" not in document["components"]["schemas"]

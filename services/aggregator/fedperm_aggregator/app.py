@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry
 from fedperm.clock import Clock
 from fedperm.database import Database
 from fedperm.web.credentials import OperatorCredential
+from fedperm.web.documentation import problems
 from fedperm.web.service import build_service
 from fedperm_aggregator.attendance import Attendance
 from fedperm_aggregator.blobs import Blobs
@@ -93,7 +94,7 @@ def build_app(parts: Parts) -> FastAPI:
     )
     app.state.services = services
     for routes in (runs, participants, updates, rounds, events):
-        app.include_router(routes.router)
+        app.include_router(routes.router, responses=problems(401, 403, 404, 409))
     return app
 
 

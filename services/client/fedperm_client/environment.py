@@ -7,6 +7,7 @@ from random import Random
 
 from fedperm.clock import Clock
 from fedperm.privacy.ledger import Ledger
+from fedperm.state_folder import sole_user
 from fedperm_client.account import open_ledger
 from fedperm_client.peers import Peers
 from fedperm_client.settings import ClientSettings
@@ -38,6 +39,6 @@ def environment(
 ) -> Iterator[Environment]:
     """The state directory is this process's own until the block is left."""
     state = StateDirectory(settings.state_directory)
-    with state.in_use():
+    with sole_user(state.path, "client"):
         ledger = open_ledger(state, settings.ceilings)
         yield Environment(settings, state, ledger, peers, clock, randomness, poll_seconds)

@@ -4,12 +4,13 @@ The run's operator writes the run's document; these settings are the client's an
 """
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from fedperm.errors import FedPermError, SettingsError, UnauthenticatedError
+from fedperm.logs import LogLevel
 from fedperm.paillier import DEFAULT_KEY_BITS
 from fedperm.privacy.registry import accountant_named
 from fedperm.settings import Settings, read_secret
@@ -51,7 +52,7 @@ class ClientSettings(Settings):
 
     torch_threads: Annotated[int, Field(ge=1)] = 1
     patience_seconds: Annotated[float, Field(ge=0)] = 600.0
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    log_level: LogLevel = "INFO"
 
     @field_validator("accountant")
     @classmethod

@@ -1,12 +1,7 @@
 """Where a client keeps itself between two starts."""
 
-import fcntl
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-from fedperm.errors import SettingsError
 
 
 @dataclass(frozen=True)
@@ -63,17 +58,3 @@ class StateDirectory:
         directory = RunDirectory(self.path / "runs" / name)
         directory.outbox.mkdir(parents=True, exist_ok=True, mode=0o700)
         return directory
-
-    @contextmanager
-    def in_use(self) -> Iterator[None]:
-        """By one process: two would prepare two uploads for one round."""
-        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with (self.path / ".lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise SettingsError(
-                    f"another client is using {self.path}",
-                    "give every client a state directory of its own",
-                ) from None
-            yield

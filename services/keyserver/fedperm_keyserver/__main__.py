@@ -6,51 +6,36 @@ import sys
 from prometheus_client import CollectorRegistry
 
 from fedperm.clock import SystemClock
-from fedperm.database import Database
+from fedperm.database import Database, open_database
 from fedperm.errors import FedPermError
-from fedperm.logs import configure_logs
 from fedperm.randomness import from_operating_system
-from fedperm.settings import read_secret
-from fedperm.web.credentials import OperatorCredential
+from fedperm.state_folder import make_state_folder
 from fedperm.web.rate_limit import RateLimit
+from fedperm.web.server_settings import run_server
 from fedperm.web.serving import serve
 from fedperm_keyserver.app import Parts, build_app
 from fedperm_keyserver.authority import Authority, establish
 from fedperm_keyserver.settings import KeyServerSettings
 from fedperm_keyserver.store.identity import IdentityStore
-from fedperm_keyserver.store.opening import open_database, sqlite_in
+from fedperm_keyserver.tables import Base
 
 log = logging.getLogger("fedperm_keyserver")
 
-WRONG_START = 2
-
 
 def main() -> int:
-    try:
-        settings = KeyServerSettings.from_environment()
-        configure_logs(settings.log_level)
-        run(settings)
-    except FedPermError as error:
-        sys.stderr.write(f"{error.message}\n{error.hint}\n")
-        return WRONG_START
-    return 0
+    return run_server(KeyServerSettings, run)
 
 
 def run(settings: KeyServerSettings) -> None:
     """Until SIGTERM or SIGINT."""
-    database = open_database(_url(settings))
+    make_state_folder(settings.state_directory)
+    database = open_database(settings.url, Base.metadata)
     try:
         parts = _parts(settings, database)
         _announce(parts.authority)
         serve(build_app(parts), settings.serving())
     finally:
         database.close()
-
-
-def _url(settings: KeyServerSettings) -> str:
-    if settings.database_url is not None:
-        return settings.database_url.get_secret_value()
-    return sqlite_in(settings.state_directory)
 
 
 def _parts(settings: KeyServerSettings, database: Database) -> Parts:
@@ -65,7 +50,7 @@ def _parts(settings: KeyServerSettings, database: Database) -> Parts:
     return Parts(
         database=database,
         authority=authority,
-        operator=OperatorCredential.of(read_secret(settings.operator_token_file)),
+        operator=settings.operator(),
         enrolment_limit=RateLimit(settings.enrolment_burst, settings.enrolment_per_second, clock),
         access_limit=RateLimit(settings.access_burst, settings.access_per_second, clock),
         clock=clock,

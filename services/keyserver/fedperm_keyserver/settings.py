@@ -1,14 +1,14 @@
 """Settings of the key server: environment variables with the prefix FEDPERM_KEYSERVER_."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
 from fedperm.errors import SettingsError
-from fedperm.settings import Settings, read_secret
-from fedperm.web.serving import Serving
+from fedperm.settings import read_secret
+from fedperm.web.server_settings import Port, ServerSettings
 from fedperm_keyserver.vault import key_encryption_key
 from fedperm_secret.at_rest import KeyEncryptionKey
 
@@ -16,21 +16,14 @@ Burst = Annotated[int, Field(ge=1)]
 PerSecond = Annotated[float, Field(gt=0)]
 
 
-class KeyServerSettings(Settings):
+class KeyServerSettings(ServerSettings):
     """The key-encryption key is 64 hexadecimal digits, in a file or in a variable. Without one
     the server starts sealed."""
 
+    program: ClassVar[str] = "keyserver"
     model_config = SettingsConfigDict(env_prefix="FEDPERM_KEYSERVER_")
 
-    host: str = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, lt=1 << 16)] = 8441
-    address_file: Path | None = None
-    tls_certificate: Path | None = None
-    tls_key: Path | None = None
-
-    state_directory: Path
-    database_url: SecretStr | None = None
-    operator_token_file: Path
+    port: Port = 8441
     key_encryption_key_file: Path | None = None
     key_encryption_key: SecretStr | None = None
 
@@ -39,17 +32,6 @@ class KeyServerSettings(Settings):
     enrolment_per_second: PerSecond = 10.0
     access_burst: Burst = 200
     access_per_second: PerSecond = 50.0
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
-    insecure_for_tests: bool = False
-
-    def serving(self) -> Serving:
-        return Serving(
-            host=self.host,
-            port=self.port,
-            tls_certificate=self.tls_certificate,
-            tls_key=self.tls_key,
-            address_file=self.address_file,
-        )
 
     def read_key_encryption_key(self) -> KeyEncryptionKey | None:
         if self.key_encryption_key and self.key_encryption_key_file:

@@ -7,14 +7,15 @@ when it begins: SQLAlchemy's default would let two of them read, then lose one's
 import sqlite3
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import URL, Engine, MetaData, create_engine, event
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from fedperm.errors import BusyError, StorageFullError
+from fedperm.errors import BusyError, SettingsError, StorageFullError
 
 BUSY_SECONDS = 5.0
 """How long a writer waits for the lock before it says so."""
@@ -39,6 +40,23 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def sqlite_url(file: Path) -> str:
+    return URL.create("sqlite", database=str(file)).render_as_string()
+
+
+def open_database(url: str, tables: MetaData) -> Database:
+    """With the tables that are missing. The URL may hold a password and is not repeated."""
+    try:
+        database = Database(url)
+        tables.create_all(database.engine)
+    except (SQLAlchemyError, ImportError) as error:
+        raise SettingsError(
+            f"the database cannot be opened: {type(error).__name__}",
+            "check the database URL, or the permissions of the state directory",
+        ) from error
+    return database
 
 
 class Stored(Protocol):

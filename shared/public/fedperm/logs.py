@@ -8,7 +8,9 @@ import logging
 import sys
 import time
 from contextvars import ContextVar
-from typing import TextIO
+from typing import Literal, TextIO
+
+LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 """Of the request that is being handled."""
@@ -47,7 +49,7 @@ def _extra(record: logging.LogRecord) -> dict[str, object]:
     return extra
 
 
-def configure_logs(level: str = "INFO", stream: TextIO = sys.stderr) -> None:
+def configure_logs(level: LogLevel = "INFO", stream: TextIO = sys.stderr) -> None:
     """Called once, by `__main__`."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(PlainLines() if stream.isatty() else JsonLines())

@@ -10,7 +10,6 @@ from fedperm_aggregator.stores.reports import ReportStore
 from fedperm_aggregator.stores.rounds import RoundStore
 from fedperm_aggregator.stores.runs import RunStore
 from fedperm_aggregator.stores.updates import UpdateStore
-from fedperm_aggregator.tables import Base
 
 
 @dataclass(frozen=True)
@@ -25,8 +24,6 @@ class Stores:
 
 
 def open_stores(database: Database) -> Stores:
-    """Makes the tables that are missing."""
-    Base.metadata.create_all(database.engine)
     return Stores(
         RunStore(database),
         ParticipantStore(database),

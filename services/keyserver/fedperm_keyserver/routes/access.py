@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter
 
+from fedperm.web.documentation import problems
 from fedperm.wire.key_server import AccessTokenRequest, GrantedAccess
 from fedperm_keyserver.access import Access
-from fedperm_keyserver.routes.documentation import problems
 from fedperm_keyserver.routes.guards import Guard
 
 

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from fedperm.web.documentation import problems
 from fedperm.wire.key_server import AuditLog
 from fedperm_keyserver.audit import Audit
-from fedperm_keyserver.routes.documentation import problems
 from fedperm_keyserver.routes.guards import Guard
 
 EntryNumber = Annotated[int, Query(ge=0, lt=1 << 31)]

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
+from fedperm.web.documentation import again, problems
 from fedperm.wire.key_server import SignedEpoch
 from fedperm.wire.message import Name
 from fedperm_keyserver.keys import Keys
-from fedperm_keyserver.routes.documentation import again, problems
 from fedperm_keyserver.routes.guards import Guard
 
 EpochNumber = Annotated[int, Path(ge=1, lt=1 << 31)]

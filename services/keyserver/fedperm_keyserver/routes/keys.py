@@ -2,10 +2,10 @@
 
 from fastapi import APIRouter, Response
 
+from fedperm.web.documentation import again, problems
 from fedperm.wire.key_server import KeyList, KeyRequest, KeyStatus
 from fedperm.wire.message import Name
 from fedperm_keyserver.keys import Keys
-from fedperm_keyserver.routes.documentation import again, problems
 from fedperm_keyserver.routes.guards import Guard
 
 

@@ -4,11 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter
 
+from fedperm.web.documentation import problems
 from fedperm.wire.key_server import ReleasedKey
 from fedperm.wire.message import Name
 from fedperm.wire.statements import AccessToken
 from fedperm_keyserver.releases import Releases
-from fedperm_keyserver.routes.documentation import problems
 from fedperm_keyserver.routes.epochs import EpochNumber
 from fedperm_keyserver.routes.guards import Guard
 

@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter
 
+from fedperm.web.documentation import problems
 from fedperm.wire.key_server import MintedToken, TokenList, TokenRequest, TokenStatus
 from fedperm.wire.message import Name
-from fedperm_keyserver.routes.documentation import problems
 from fedperm_keyserver.routes.guards import Guard
 from fedperm_keyserver.tokens import Tokens
 

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 import fedperm
+from fedperm.web.documentation import ANYWHERE, DocumentedApp, problems
 from fedperm.web.health import Check, health_routes
 from fedperm.web.metrics import HttpMetrics
 from fedperm.web.problems import install_problems
@@ -26,7 +27,12 @@ def build_service(
     lifespan: Lifespan | None = None,
 ) -> FastAPI:
     """`bulk` matches the paths that take bodies of more than a few kilobytes."""
-    app = FastAPI(title=title, version=fedperm.__version__, lifespan=lifespan)
+    app = DocumentedApp(
+        title=title,
+        version=fedperm.__version__,
+        lifespan=lifespan,
+        responses=problems(*ANYWHERE),
+    )
     metrics = HttpMetrics(registry)
     install_problems(app)
     app.include_router(health_routes(service, ready, metrics))

@@ -1,0 +1,68 @@
+"""What both servers are told in the same way, and how their programs begin and end."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, ClassVar, TypeVar
+
+from pydantic import Field, SecretStr
+
+from fedperm.database import sqlite_url
+from fedperm.errors import FedPermError
+from fedperm.logs import LogLevel, configure_logs
+from fedperm.settings import Settings, read_secret
+from fedperm.web.credentials import OperatorCredential
+from fedperm.web.serving import Serving
+
+WRONG_START = 2
+
+Port = Annotated[int, Field(ge=0, lt=1 << 16)]
+
+
+class ServerSettings(Settings):
+    """Everything that must survive a restart lies in `state_directory`, but for the database if it
+    has a URL of its own."""
+
+    program: ClassVar[str]
+
+    host: str = "127.0.0.1"
+    port: Port
+    address_file: Path | None = None
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    log_level: LogLevel = "INFO"
+
+    operator_token_file: Path
+    state_directory: Path
+    database_url: SecretStr | None = None
+    """May hold a password."""
+    insecure_for_tests: bool = False
+    """Admits short keys and no norm bound, to those who say the same."""
+
+    def serving(self) -> Serving:
+        return Serving(self.host, self.port, self.tls_certificate, self.tls_key, self.address_file)
+
+    def operator(self) -> OperatorCredential:
+        return OperatorCredential.of(read_secret(self.operator_token_file))
+
+    @property
+    def url(self) -> str:
+        """Of the database: a file in the state directory if nothing else is said."""
+        if self.database_url is not None:
+            return self.database_url.get_secret_value()
+        return sqlite_url(self.state_directory / f"{self.program}.db")
+
+
+AnySettings = TypeVar("AnySettings", bound=ServerSettings)
+
+
+def run_server(settings: type[AnySettings], run: Callable[[AnySettings], None]) -> int:
+    """A server's whole life, as an exit code; `run` ends at SIGTERM or SIGINT."""
+    try:
+        chosen = settings.from_environment()
+        configure_logs(chosen.log_level)
+        run(chosen)
+    except FedPermError as error:
+        sys.stderr.write(f"{error.message}\n{error.hint}\n")
+        return WRONG_START
+    return 0
