@@ -10,11 +10,12 @@ from fedperm_client.errors import TaskError
 from fedperm_client.tasks.digits import Digits
 from fedperm_client.tasks.mnist import Mnist
 from fedperm_client.tasks.shards import without_shards
+from fedperm_client.tasks.synthetic import Synthetic
 from fedperm_client.tasks.task import Task, TaskContext
 
 TaskFactory = Callable[[TaskContext], Task]
 
-BUILT_IN: dict[str, TaskFactory] = {"digits": Digits, "mnist": Mnist}
+BUILT_IN: dict[str, TaskFactory] = {"digits": Digits, "mnist": Mnist, "synthetic": Synthetic}
 _PARTS = ("model", "training_data", "test_data", "loss")
 
 
