@@ -21,6 +21,13 @@ def test_settings_come_from_the_environment(monkeypatch):
     assert Example.from_environment() == Example(port=8000, folder=Path("/somewhere"))
 
 
+def test_a_blank_setting_has_its_default(monkeypatch):
+    """Compose files pass on what a .env leaves out as nothing."""
+    monkeypatch.setenv("FEDPERM_EXAMPLE_FOLDER", "/somewhere")
+    monkeypatch.setenv("FEDPERM_EXAMPLE_PORT", "")
+    assert Example.from_environment().port == 8000
+
+
 def test_a_misspelt_setting_is_refused(monkeypatch):
     monkeypatch.setenv("FEDPERM_EXAMPLE_FOLDER", "/somewhere")
     monkeypatch.setenv("FEDPERM_EXAMPLE_PROT", "1")

@@ -18,7 +18,9 @@ from fedperm.errors import SettingsError
 class Settings(BaseSettings):
     """Subclasses set `env_prefix`."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = SettingsConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, env_ignore_empty=True
+    )
 
     @classmethod
     def from_environment(cls) -> Self:
