@@ -1,0 +1,42 @@
+"""What people get: a table and a picture."""
+
+import pytest
+from rich.console import Console
+
+from experiments.load.figure import draw
+from experiments.load.page import page
+from experiments.load.summary import Ending, Endings, summarise
+from tests.load.stories import ALL_DONE, DONE, SAMPLES, SETTING, TWO_ROUNDS
+
+FINE = summarise(SETTING, TWO_ROUNDS, ALL_DONE, SAMPLES)
+EMPTY = summarise(SETTING, [], Endings(Ending(None, 0), (DONE,)), SAMPLES)
+
+
+def text_of(report) -> str:
+    console = Console(width=200, color_system=None)
+    with console.capture() as captured:
+        console.print(page(report))
+    return captured.get()
+
+
+def test_the_table_says_all_that_was_measured():
+    text = text_of(FINE)
+    for words in ("2.00", "p50 3.00 s, p99 6.00 s", "6.50 s", "80.0 MiB at most", "up 1 kB"):
+        assert words in text
+    assert text.split()[-2:] == ["failures", "0"]
+
+
+def test_failures_are_named():
+    assert "9: 6 missing uploads, 2 failed clients, 1 failed operator" in text_of(EMPTY)
+
+
+@pytest.mark.parametrize("report", [FINE, EMPTY])
+def test_the_picture_is_a_png(report, tmp_path):
+    path = draw(report, tmp_path / "load.png")
+    assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_a_deployment_is_told_every_number_of_the_setting():
+    variables = SETTING.variables()
+    assert variables["START_WITH"] == variables["SHARDS"] == "3"
+    assert (variables["K1"], variables["PARAMETERS"], variables["ROUNDS"]) == ("4", "8", "2")

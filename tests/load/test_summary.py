@@ -1,0 +1,89 @@
+"""From what was told to figures, worked by hand."""
+
+import pytest
+
+from experiments.load.report import LoadReport
+from experiments.load.summary import Ending, Endings, percentile, summarise
+from tests.load.stories import ALL_DONE, DONE, MIB, SAMPLES, SETTING, TWO_ROUNDS, round_told
+
+UPLOADS = (1.0, 2.0, 6.0)
+
+
+@pytest.mark.parametrize(
+    ("percent", "expected"), [(1, 1.0), (25, 1.0), (26, 2.0), (50, 2.0), (75, 3.0), (99, 9.0)]
+)
+def test_a_percentile_is_the_smallest_value_that_so_many_do_not_exceed(percent, expected):
+    assert percentile([9.0, 1.0, 3.0, 2.0], percent) == expected
+
+
+def test_of_a_hundred_values_the_99th_is_below_the_largest():
+    assert percentile([float(n) for n in range(100, 0, -1)], 99) == 99.0
+
+
+def test_figures_of_two_rounds():
+    report = summarise(SETTING, TWO_ROUNDS, ALL_DONE, SAMPLES)
+    assert report.rounds_per_minute == 2.0  # 100 to 160
+    assert (report.clients.upload.p50, report.clients.upload.p99) == (3.0, 6.0)
+    assert report.clients.seconds.encrypt == 3.0
+    assert report.clients.seconds.upload == 3.5
+    assert report.clients.bytes_up == 1003.5
+    assert report.aggregator_seconds.folding_cpu == 1.5
+    assert report.aggregator.cpu_seconds == 6.5
+    assert report.aggregator.peak_memory_bytes == 80 * MIB
+    assert report.aggregator.idle_memory_bytes == 50 * MIB
+    assert report.failures.total == 0
+
+
+@pytest.mark.parametrize(
+    ("last", "endings", "kind", "count"),
+    [
+        (
+            round_told(2, 150.0, UPLOADS, states=("included", "rejected", "included")),
+            ALL_DONE,
+            "rejected_uploads",
+            1,
+        ),
+        (
+            round_told(2, 150.0, UPLOADS, states=("included", "dropped", "included")),
+            ALL_DONE,
+            "missing_uploads",
+            1,
+        ),
+        (
+            round_told(2, 150.0, UPLOADS, states=("included",)),
+            ALL_DONE,
+            "missing_uploads",
+            2,
+        ),
+        (TWO_ROUNDS[1], Endings(Ending(1, 0), ALL_DONE.clients), "failed_operator", 1),
+        (TWO_ROUNDS[1], Endings(Ending(None, 0), ALL_DONE.clients), "failed_operator", 1),
+        (TWO_ROUNDS[1], Endings(DONE, (DONE, Ending(3, 0), DONE)), "failed_clients", 1),
+        (TWO_ROUNDS[1], Endings(DONE, (DONE, Ending(0, 2), DONE)), "failed_clients", 1),
+        (TWO_ROUNDS[1], Endings(DONE, (DONE,)), "failed_clients", 2),
+    ],
+)
+def test_every_failure_is_counted_once(last, endings, kind, count):
+    failures = summarise(SETTING, [TWO_ROUNDS[0], last], endings, SAMPLES).failures
+    assert getattr(failures, kind) == count
+    assert failures.total == count
+
+
+def test_an_aborted_round_lacks_its_uploads_too_and_has_no_times():
+    aborted = round_told(2, 150.0, (), state="aborted", states=("dropped", "dropped"))
+    report = summarise(SETTING, [TWO_ROUNDS[0], aborted], ALL_DONE, SAMPLES)
+    assert (report.failures.aborted_rounds, report.failures.missing_uploads) == (1, 3)
+    assert len(report.rounds) == 1
+    assert report.rounds_per_minute == 6.0
+
+
+def test_a_run_without_rounds_is_reported_as_a_failure():
+    report = summarise(SETTING, [], Endings(Ending(None, 0), ()), SAMPLES)
+    assert report.clients is None
+    assert report.rounds_per_minute == 0
+    assert report.failures.missing_uploads == 6
+    assert report.failures.failed_clients == 3
+
+
+def test_a_report_comes_back_from_its_json():
+    report = summarise(SETTING, TWO_ROUNDS, ALL_DONE, SAMPLES)
+    assert LoadReport.model_validate_json(report.model_dump_json(indent=1)) == report
