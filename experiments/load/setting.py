@@ -27,6 +27,7 @@ class Setting(Message):
             "K2": str(self.k2),
             "PARAMETERS": str(self.parameters),
             "START_WITH": str(self.clients),
+            "QUORUM": str(self.clients // 2 + 1),
             "SHARDS": str(self.clients),
             "MOST_CLIENTS": str(self.clients),
             "DEADLINE_SECONDS": str(self.deadline_seconds),
