@@ -94,7 +94,8 @@ async def scene(server, enrolled, clock) -> Scene:
         OPERATOR,
     ]
     await server.api.revoke_client("demo", revoked.name, OPERATOR)
-    (token, *_) = (await server.api.tokens("demo", OPERATOR)).tokens
+    tokens = (await server.api.tokens("demo", OPERATOR)).tokens
+    (token,) = [token for token in tokens if not token.revoked]  # the other went with its client
     places = {"key": "demo", "epoch": "1", "identifier": token.id, "client": revoked.name}
     return Scene(dict(zip(WHO, credentials, strict=True)), places, bodies(member))
 

@@ -1,0 +1,53 @@
+"""Access tokens that the right key server signed: for another place, purpose or time they open
+nothing."""
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from fedperm.errors import ForbiddenError, UnauthenticatedError
+from fedperm.web.credentials import TokenVerifier
+from fedperm.wire.statements import CLOCK_LEEWAY_SECONDS, Audience, Scope
+from tests.aggregator.parties import Client, KeyServer, ManualClock
+
+PLACES = list(Audience)
+ADA = Client("ada")
+
+
+@pytest.fixture
+def key_server() -> KeyServer:
+    return KeyServer(ManualClock(), pairs={})
+
+
+def verifier(key_server: KeyServer, place: Audience) -> TokenVerifier:
+    return TokenVerifier(key_server.signing.public_key(), place)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("audience", PLACES)
+@pytest.mark.parametrize("scope", list(Scope))
+def test_audience_and_scope_must_both_be_the_places_own(key_server, place, audience, scope):
+    token = key_server.token_with(ADA, aud=audience, scope=scope)
+    check = verifier(key_server, place)
+    if (audience, scope) == (place, place.scope):
+        assert check.verify(token, key_server.clock.now()).sub == "ada"
+    else:
+        with pytest.raises(ForbiddenError):
+            check.verify(token, key_server.clock.now())
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_token_lives_from_its_making_to_its_end_give_or_take_the_clocks(key_server, place):
+    token = key_server.token_with(ADA, aud=place, scope=place.scope)
+    made, check = key_server.clock.now(), verifier(key_server, place)
+    ends = made + 900
+    for now in (made - CLOCK_LEEWAY_SECONDS, ends + CLOCK_LEEWAY_SECONDS):
+        assert check.verify(token, now).exp == ends
+    for now in (made - CLOCK_LEEWAY_SECONDS - 1, ends + CLOCK_LEEWAY_SECONDS + 1):
+        with pytest.raises(UnauthenticatedError):
+            check.verify(token, now)
+
+
+def test_another_key_servers_token_is_no_credential(key_server):
+    other = KeyServer(key_server.clock, pairs={}, signing=Ed25519PrivateKey.generate())
+    with pytest.raises(UnauthenticatedError):
+        verifier(key_server, Audience.AGGREGATOR).verify(other.token(ADA), key_server.clock.now())
