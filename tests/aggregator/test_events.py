@@ -112,12 +112,17 @@ async def test_the_stream_has_the_form_of_server_sent_events(bench: Bench):
 
 async def test_a_senseless_position_is_refused(bench: Bench):
     await bench.create()
-    for position in ("x", "-1"):
+    for position in ("x", "-1", str(1 << 63), "9" * 30):
         response = await bench.aggregator.http.get(
             "/v1/runs/digits/events",
             headers={"Authorization": f"Bearer {OPERATOR}", "Last-Event-ID": position},
         )
         assert response.status_code == 422
+
+
+async def test_a_position_beyond_all_events_shows_none(bench: Bench):
+    await bench.create()
+    assert await stream(bench, after=(1 << 63) - 1) == []
 
 
 def test_the_protocol_lists_every_kind_of_event():

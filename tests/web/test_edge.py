@@ -1,6 +1,7 @@
 """Whatever goes wrong leaves as a problem document that says what and what to do."""
 
 import logging
+import re
 
 import pytest
 
@@ -153,6 +154,15 @@ async def test_metrics_count_requests_by_route_and_never_by_name(http):
     line = 'fedperm_http_requests_total{method="PUT",route="/bulk/{name}",status="200"} 1.0'
     assert line in text
     assert "secretname" not in text
+
+
+async def test_a_method_of_the_callers_invention_is_no_label(http):
+    for method in ("BREW", "INVENTED-4711"):
+        await http.request(method, "/livez")
+    text = (await http.get("/metrics")).text
+    others = re.findall(r'fedperm_http_requests_total{method="other".*} (\d+)', text)
+    assert sum(map(int, others)) == 2
+    assert "INVENTED" not in text
 
 
 async def test_the_log_holds_the_request_id(http, caplog):

@@ -23,7 +23,7 @@ router = APIRouter(prefix="/v1/runs/{run}/events", tags=["events"])
 async def follow(
     run: Name,
     here: Here,
-    last_event_id: Annotated[int, Header(alias="Last-Event-ID", ge=0)] = 0,
+    last_event_id: Annotated[int, Header(alias="Last-Event-ID", ge=0, lt=1 << 63)] = 0,
 ) -> StreamingResponse:
     return StreamingResponse(
         _lines(here.events.follow(run, last_event_id)),

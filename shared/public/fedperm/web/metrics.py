@@ -4,9 +4,12 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.exposition import generate_latest
 from starlette.types import Scope
 
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
 
 class HttpMetrics:
-    """Requests by route, not by path: names of runs and clients must not become labels."""
+    """Requests by route, not by path: names of runs and clients must not become labels. Nor must
+    a method of the caller's invention: every label is memory for good."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.registry = registry
@@ -25,8 +28,9 @@ class HttpMetrics:
 
     def observe(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "none")
-        self._requests.labels(scope["method"], route, status).inc()
-        self._seconds.labels(scope["method"], route).observe(seconds)
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        self._requests.labels(method, route, status).inc()
+        self._seconds.labels(method, route).observe(seconds)
 
     def text(self) -> bytes:
         return generate_latest(self.registry)

@@ -1,6 +1,7 @@
 """The outermost layer: request ids, limits of bodies, and the net under everything else."""
 
 import logging
+import math
 import re
 import secrets
 import time
@@ -9,8 +10,9 @@ from dataclasses import dataclass
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fedperm.errors import BodyTooLargeError, FedPermError, MediaTypeError
+from fedperm.errors import FedPermError, MediaTypeError
 from fedperm.logs import request_id
+from fedperm.web.incoming_body import IncomingBody, Pace, too_large
 from fedperm.web.metrics import HttpMetrics
 from fedperm.web.problems import crash, refusal
 
@@ -19,6 +21,9 @@ log = logging.getLogger(__name__)
 REQUEST_ID = "X-Request-ID"
 SMALL_BODY = 1 << 18
 """Octets of a JSON body, at most."""
+PACE = Pace(30.0)
+BULK_PACE = Pace(60.0, octets_per_second=1 << 14)
+"""Slower senders hold a connection for little use."""
 
 _TAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -28,6 +33,8 @@ class BodyLimits:
     """Bodies are small and uncompressed; paths that match `bulk` check their length themselves."""
 
     bulk: re.Pattern[str] | None = None
+    pace: Pace = PACE
+    bulk_pace: Pace = BULK_PACE
 
     def check(self, scope: Scope, headers: Headers) -> None:
         if "content-encoding" in headers:
@@ -35,11 +42,16 @@ class BodyLimits:
                 f"the body is encoded: {headers['content-encoding'][:40]}",
                 "send it without Content-Encoding",
             )
-        if self.applies(scope) and _stated_length(headers) > SMALL_BODY:
-            raise _too_large()
+        if not self._is_bulk(scope) and _stated_length(headers) > SMALL_BODY:
+            raise too_large(SMALL_BODY)
 
-    def applies(self, scope: Scope) -> bool:
-        return self.bulk is None or not self.bulk.fullmatch(scope["path"])
+    def body(self, scope: Scope, receive: Receive) -> IncomingBody:
+        if self._is_bulk(scope):
+            return IncomingBody(receive, self.bulk_pace, math.inf)
+        return IncomingBody(receive, self.pace, SMALL_BODY)
+
+    def _is_bulk(self, scope: Scope) -> bool:
+        return self.bulk is not None and self.bulk.fullmatch(scope["path"]) is not None
 
 
 class RequestLayer:
@@ -56,34 +68,39 @@ class RequestLayer:
             return
         token = request_id.set(_identifier(Headers(scope=scope)))
         try:
-            await self._handle(scope, receive, _Reply(send))
+            body = self._limits.body(scope, receive)
+            await self._handle(scope, body, _Reply(send, body))
         finally:
             request_id.reset(token)
 
-    async def _handle(self, scope: Scope, receive: Receive, reply: "_Reply") -> None:
+    async def _handle(self, scope: Scope, body: IncomingBody, reply: "_Reply") -> None:
         start = time.perf_counter()
         try:
             self._limits.check(scope, Headers(scope=scope))
-            limited = _counted(receive) if self._limits.applies(scope) else receive
-            await self._app(scope, limited, reply)
+            await self._app(scope, body, reply)
         except FedPermError as error:
-            await reply.instead(refusal(error), scope, receive)
+            await reply.instead(refusal(error), scope, body)
         except Exception as error:
-            await reply.instead(crash(error), scope, receive)
+            await reply.instead(crash(error), scope, body)
         self._metrics.observe(scope, reply.status, time.perf_counter() - start)
 
 
 class _Reply:
-    """Sends, remembers the status, and adds the request id."""
+    """Sends, remembers the status, and adds the request id. Whoever sends too slowly is hung up
+    on: the rest of the body would hold the connection."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, body: IncomingBody) -> None:
         self._send = send
+        self._body = body
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            MutableHeaders(scope=message)[REQUEST_ID] = request_id.get()
+            headers = MutableHeaders(scope=message)
+            headers[REQUEST_ID] = request_id.get()
+            if self._body.is_given_up:
+                headers["Connection"] = "close"
         await self._send(message)
 
     async def instead(self, response: ASGIApp, scope: Scope, receive: Receive) -> None:
@@ -101,24 +118,3 @@ def _identifier(headers: Headers) -> str:
 def _stated_length(headers: Headers) -> int:
     length = headers.get("content-length", "0")
     return int(length) if length.isdecimal() else 0
-
-
-def _counted(receive: Receive) -> Receive:
-    """For bodies that do not state their length, or state it wrongly."""
-    seen = 0
-
-    async def counted() -> Message:
-        nonlocal seen
-        message = await receive()
-        seen += len(message.get("body", b""))
-        if seen > SMALL_BODY:
-            raise _too_large()
-        return message
-
-    return counted
-
-
-def _too_large() -> BodyTooLargeError:
-    return BodyTooLargeError(
-        f"the body is longer than {SMALL_BODY:,} octets", "send one message of the protocol"
-    )

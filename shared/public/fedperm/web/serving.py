@@ -44,17 +44,17 @@ def serve(app: FastAPI, serving: Serving, on_stop: Callable[[], None] = do_nothi
     are waited for: long polls and streams learn from it that they are to end."""
     server = _Server(_config(app, serving), on_stop)
     listener = _listen(serving)
+    _heed_signals(server)
     if serving.address_file is not None:
         write_durably(serving.address_file, _address(serving, listener).encode())
-    _end_with_success()
     server.run(sockets=[listener])
 
 
-def _end_with_success() -> None:
-    """uvicorn raises the signal that ended it once more when all is done; nothing is left to do,
-    and a server that was asked to end has not failed."""
+def _heed_signals(server: uvicorn.Server) -> None:
+    """Before uvicorn does: a signal in between must not be lost. And after it has left off: it
+    raises the signal that ended it once more, but a server that was asked to end has not failed."""
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
+        signal.signal(number, server.handle_exit)
 
 
 class _Server(uvicorn.Server):
@@ -69,12 +69,16 @@ class _Server(uvicorn.Server):
 
 def _listen(serving: Serving) -> socket.socket:
     try:
-        return socket.create_server((serving.host, serving.port), backlog=2048)
+        listener = socket.create_server((serving.host, serving.port), backlog=2048)
     except OSError as error:
         raise SettingsError(
             f"cannot listen on {serving.host} port {serving.port}: {error.strerror}",
             "choose another port, or stop what uses this one",
         ) from None
+    # inherited by every connection; else an answer waits for the peer's delayed acknowledgement,
+    # and asyncio does it only for sockets that were made with the number of the protocol
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _address(serving: Serving, listener: socket.socket) -> str:
