@@ -6,7 +6,9 @@ import time
 import pytest
 
 from fedperm.errors import RefusedError
+from fedperm.run_document import RoundsSpec
 from fedperm.wire.aggregator import (
+    MOST_ROUNDS,
     Heartbeat,
     Participation,
     Phase,
@@ -73,6 +75,20 @@ async def test_a_heartbeat_says_what_a_client_is_doing(opened: Bench, clients: l
     status = await opened.api.beat(opened.run, "ada", message, token)
     assert (status.phase, status.round) == (Phase.ENCRYPTING, 1)
     assert status.last_seen_at == opened.clock.now()
+
+
+async def test_a_heartbeat_in_a_round_that_no_run_has_is_refused(standing: Bench):
+    headers = {"Authorization": f"Bearer {standing.server.token(standing.clients[0])}"}
+    path = f"/v1/runs/{standing.run}/participants/ada/heartbeat"
+    for number, status in ((10**6, 200), (10**6 + 1, 422), (10**26, 422)):
+        beat = {"phase": "idle", "round": number}
+        response = await standing.aggregator.http.put(path, json=beat, headers=headers)
+        assert response.status_code == status
+
+
+def test_a_run_has_no_more_rounds_than_a_heartbeat_can_tell():
+    (most,) = [m.le for m in RoundsSpec.model_fields["count"].metadata if hasattr(m, "le")]
+    assert most == MOST_ROUNDS
 
 
 async def test_a_client_that_was_not_heard_of_is_offline(opened: Bench, clients: list[Client]):

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import AsyncIterator
 from random import Random
+from typing import Any
 
 import httpx
 import pytest
@@ -146,6 +147,28 @@ async def test_the_first_report_stays(published: Bench):
     assert (named.client, named.report) == ("ada", REPORT)
     unopened = published.api.report(published.run, 9, "ada", REPORT, token)
     assert await refusal(unopened) == (404, "unknown-resource")
+
+
+WILD = [
+    ("bytes_up", 10**30),
+    ("bytes_down", 1 << 53),
+    ("seconds", SECONDS.model_dump() | {"train": 1e308}),
+    ("seconds", SECONDS.model_dump() | {"decrypt": -1}),
+    ("test", {"accuracy": 1.5, "loss": 1.0}),
+]
+
+
+@pytest.mark.parametrize(("member", "value"), WILD)
+async def test_a_report_beyond_all_measure_is_refused(published: Bench, member: str, value: Any):
+    ben = published.clients[1]
+    response = await published.aggregator.http.put(
+        f"/v1/runs/{published.run}/rounds/1/reports/ben",
+        json=REPORT.model_dump() | {member: value},
+        headers={"Authorization": f"Bearer {published.server.token(ben)}"},
+    )
+    assert response.status_code == 422
+    report = await published.api.round_report(published.run, 1, OPERATOR)
+    assert "ben" not in {named.client for named in report.reports}
 
 
 async def test_only_participants_report(published: Bench):

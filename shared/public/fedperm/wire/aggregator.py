@@ -11,7 +11,14 @@ from fedperm.wire.statements import Epoch, RoundNumber
 MANIFEST = "Fedperm-Manifest"
 """The header that carries an upload's signed Manifest."""
 
+MOST_ROUNDS = 1_000_000
+"""As many as a run's document may have."""
+
 Seconds = Annotated[float, Field(ge=0)]
+ReportedSeconds = Annotated[float, Field(ge=0, le=1e9)]
+Octets = Annotated[int, Field(ge=0, lt=1 << 53)]
+Share = Annotated[float, Field(ge=0, le=1)]
+"""What clients say of themselves is bounded: whoever adds it up must not overflow."""
 
 
 class RunState(StrEnum):
@@ -106,7 +113,7 @@ class Participation(Message):
 
 class Heartbeat(Message):
     phase: Lax[Phase]
-    round: int = Field(ge=0)
+    round: int = Field(ge=0, le=MOST_ROUNDS)
 
 
 class ParticipantStatus(Message):
@@ -176,11 +183,11 @@ class UpdateReport(Message):
 class ClientSeconds(Message):
     """A client's time by phase."""
 
-    train: Seconds
-    randomize: Seconds
-    encrypt: Seconds
-    upload: Seconds
-    decrypt: Seconds
+    train: ReportedSeconds
+    randomize: ReportedSeconds
+    encrypt: ReportedSeconds
+    upload: ReportedSeconds
+    decrypt: ReportedSeconds
 
 
 class TestMetrics(Message):
@@ -188,7 +195,7 @@ class TestMetrics(Message):
 
     __test__ = False  # not a class of tests
 
-    accuracy: float | None
+    accuracy: Share | None
     loss: float
 
 
@@ -197,8 +204,8 @@ class ClientReport(Message):
     document asks for it and the client's own settings allow it."""
 
     seconds: ClientSeconds
-    bytes_up: int = Field(ge=0)
-    bytes_down: int = Field(ge=0)
+    bytes_up: Octets
+    bytes_down: Octets
     test: TestMetrics | None
     train_loss: float | None = None
 
