@@ -1,7 +1,6 @@
 """`fedperm demo`: options in, processes up, rounds, summary, processes down."""
 
 import asyncio
-from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from fedperm_cli.output import Output
 from fedperm_cli.pages import stdout
 from fedperm_cli.run.views import Silence, live_view
 from fedperm_cli.run.watching import View
+from fedperm_cli.telling import Teller, tell_nothing, tell_on
 
 if TYPE_CHECKING:
     from fedperm_cli.demo.outcome import Outcome
@@ -48,23 +48,16 @@ def demo(*, options: DemoOptions, output: Output) -> None:
 
 
 def _quietly(options: DemoOptions, folder: DemoFolder) -> "Outcome":
-    outcome = asyncio.run(_run(options, folder, Silence(), _tell_nothing))
+    outcome = asyncio.run(_run(options, folder, Silence(), tell_nothing))
     typer.echo(outcome.to_json())
     return outcome
-
-
-def _tell_nothing(_name: str, _fact: str) -> None:
-    pass
 
 
 def _visibly(options: DemoOptions, folder: DemoFolder) -> "Outcome":
     from fedperm_cli.demo.pages import print_outcome  # noqa: PLC0415 (scipy takes a second)
 
     console = stdout()
-
-    def tell(name: str, fact: str) -> None:
-        console.print(f"{name:11} {fact}", markup=False, soft_wrap=True)
-
+    tell = tell_on(console)
     tell("folder", str(folder.path))
     tell("operators", "this demo plays both, key operator and run operator: elsewhere two people")
     with live_view(console) as view:
@@ -73,9 +66,7 @@ def _visibly(options: DemoOptions, folder: DemoFolder) -> "Outcome":
     return outcome
 
 
-async def _run(
-    options: DemoOptions, folder: DemoFolder, view: View, tell: Callable[[str, str], None]
-) -> "Outcome":
+async def _run(options: DemoOptions, folder: DemoFolder, view: View, tell: Teller) -> "Outcome":
     from fedperm_cli.demo.federation import Federation  # noqa: PLC0415 (scipy takes a second)
 
     with Processes(folder.logs) as processes:

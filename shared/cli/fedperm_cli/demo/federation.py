@@ -2,9 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import RunStatus
 from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm_cli.client.tokens import issue_token
@@ -15,14 +14,16 @@ from fedperm_cli.demo.environments import (
 )
 from fedperm_cli.demo.folder import DemoFolder
 from fedperm_cli.demo.guard import Guard
-from fedperm_cli.demo.options import NAME, DemoOptions, run_options, task_options
+from fedperm_cli.demo.options import NAME, DemoOptions, run_options
 from fedperm_cli.demo.outcome import Outcome, read_models
 from fedperm_cli.demo.processes import Processes, RunningProcess, RunningServer
-from fedperm_cli.demo.shards import smallest_shard
 from fedperm_cli.measures import as_seconds
+from fedperm_cli.recipes import images_of
 from fedperm_cli.run.creation import create_run
+from fedperm_cli.run.document_words import in_words
 from fedperm_cli.run.preparation import PreparedRun, prepare
 from fedperm_cli.run.round_summary import summarise
+from fedperm_cli.run.shards import smallest_shard
 from fedperm_cli.run.specs import parse_task_options
 from fedperm_cli.run.watching import View, Watch
 from fedperm_cli.servers.sessions import (
@@ -32,12 +33,10 @@ from fedperm_cli.servers.sessions import (
     key_operator,
     run_operator,
 )
+from fedperm_cli.telling import Teller
 
 CLIENTS_END_SECONDS = 60.0
 """They settle the last round and write their models."""
-
-Teller = Callable[[str, str], None]
-"""Takes a name and a fact."""
 
 
 class Federation:
@@ -67,7 +66,7 @@ class Federation:
             clients = self._start_clients(key_server, aggregator)
             prepared = await prepare(NAME, run_options(self._options, min_records), keys.api)
             await create_run(prepared, keys.api, runs)
-            self._tell("run", _run_words(prepared.document))
+            self._tell("run", in_words(prepared.document.content))
             guard = Guard(servers, clients)
             status = await guard.during(Watch(runs, NAME, view).until_over())
             await guard.during(guard.clients_end(CLIENTS_END_SECONDS))
@@ -88,7 +87,7 @@ class Federation:
 
     def _smallest_shard(self) -> int:
         options = self._options
-        given = parse_task_options(task_options(options))
+        given = parse_task_options(images_of(options))
         return smallest_shard(options.dataset.value, given, options.clients, options.data)
 
     async def _make_key(self, operator: KeyOperator) -> None:
@@ -135,13 +134,3 @@ class Federation:
             folder=self._folder.path,
             logs=self._folder.logs,
         )
-
-
-def _run_words(document: FrozenDocument) -> str:
-    content = document.content
-    return (
-        f"{content.rounds.count} rounds of {content.rounds.clients_per_round} clients, "
-        f"{content.task.name} with logistic regression (d = {content.model.parameters:,}), "
-        f"k1 = {content.shuffle.k1}, k2 = {content.shuffle.k2}, "
-        f"noise of scale b = {content.noise.laplace_scale:.4g}"
-    )

@@ -5,13 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from fedperm.privacy.report import PrivacyReport
 from fedperm.run_document import FrozenDocument
-from fedperm.wire.aggregator import RunState
 from fedperm_cli.demo.folder import DemoFolder
 from fedperm_cli.demo.options import NAME
-from fedperm_cli.run.created_pages import privacy_document
-from fedperm_cli.run.round_summary import RoundSummary
+from fedperm_cli.run.outcome import RunOutcome
 
 
 @dataclass(frozen=True)
@@ -24,15 +21,9 @@ class ClientModel:
     model: str
 
 
-@dataclass(frozen=True)
-class Outcome:
-    state: RunState
-    reason: str
-    document: str
-    parameters: int
-    rounds: tuple[RoundSummary, ...]
+@dataclass(frozen=True, kw_only=True)
+class Outcome(RunOutcome):
     clients: tuple[ClientModel, ...]
-    report: PrivacyReport | None
     seconds: float
     folder: Path
     logs: Path
@@ -50,25 +41,18 @@ class Outcome:
 
     @property
     def succeeded(self) -> bool:
-        return self.state is RunState.COMPLETED and self.identical and self.agreed
+        return self.completed and self.identical and self.agreed
 
     def to_json(self) -> str:
-        return json.dumps(
-            {
-                "state": self.state,
-                "reason": self.reason,
-                "document": self.document,
-                "parameters": self.parameters,
-                "identical": self.identical,
-                "agreed": self.agreed,
-                "rounds": [asdict(summary) for summary in self.rounds],
-                "clients": [asdict(client) for client in self.clients],
-                "privacy": privacy_document(self.report),
-                "seconds": self.seconds,
-                "folder": str(self.folder),
-                "logs": str(self.logs),
-            }
-        )
+        more = {
+            "identical": self.identical,
+            "agreed": self.agreed,
+            "clients": [asdict(client) for client in self.clients],
+            "seconds": self.seconds,
+            "folder": str(self.folder),
+            "logs": str(self.logs),
+        }
+        return json.dumps(self.members() | more)
 
 
 def read_models(

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-from fedperm.errors import UnreachableError
+from fedperm.errors import RefusedError, UnreachableError
 from fedperm.wire.aggregator import Event
 from fedperm_cli.servers.sessions import RunOperator
 
@@ -20,8 +20,13 @@ async def events_of(operator: RunOperator, run: str) -> AsyncGenerator[Event, No
             async for event in operator.api.events(run, operator.token, last):
                 last, failed = event.id, 0
                 yield event
-        except UnreachableError:
+        except (UnreachableError, RefusedError) as error:
             failed += 1
-            if failed > _ATTEMPTS:
+            if failed > _ATTEMPTS or not _may_pass(error):
                 raise
         await asyncio.sleep(_PAUSE_SECONDS)
+
+
+def _may_pass(error: UnreachableError | RefusedError) -> bool:
+    """A refusal that is the server's own trouble, such as a database that is away."""
+    return isinstance(error, UnreachableError) or error.status >= 500

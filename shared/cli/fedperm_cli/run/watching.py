@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Protocol
 
-from fedperm.wire.aggregator import Event, EventKind, RunStatus
+from fedperm.wire.aggregator import Event, EventKind, RunState, RunStatus
 from fedperm_cli.run.event_stream import events_of
 from fedperm_cli.run.round_progress import FinishedRounds, RoundProgress, progress_after
 from fedperm_cli.run.round_summary import RoundSummary, summarise
@@ -43,18 +43,25 @@ class Watch:
         self._progress: RoundProgress | None = None
         self._finished = FinishedRounds()
 
-    async def until_over(self) -> RunStatus:
+    async def until_over(self, *, or_stopped: bool = False) -> RunStatus:
+        """A stopped run may be resumed, so it is waited for unless `or_stopped`."""
         await self._status()  # refuses at once what reconnecting would not mend
         async with aclosing(events_of(self._operator, self._run)) as events:
             async for event in events:
                 await self._take(event)
-                if event.event in _OVER:
+                if event.event in _OVER or (or_stopped and await self._is_stopped_by(event)):
                     break
             await self._take_last_reports(events)
         return await self._status()
 
     async def _status(self) -> RunStatus:
         return await self._operator.api.run(self._run, self._operator.token)
+
+    async def _is_stopped_by(self, event: Event) -> bool:
+        """And was not resumed since: events of the past are told as well."""
+        if event.event != EventKind.RUN_STOPPED:
+            return False
+        return (await self._status()).state is RunState.STOPPED
 
     async def _take_last_reports(self, events: AsyncIterator[Event]) -> None:
         try:

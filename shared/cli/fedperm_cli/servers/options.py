@@ -11,9 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
+from fedperm.api.connection import Patience
 from fedperm.api.key_server import KeyServerApi
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.servers.sessions import (
+    PATIENCE,
     KeyOperator,
     RunOperator,
     Server,
@@ -71,8 +73,9 @@ class AsKeyOperator:
     key_operator_token_file: Annotated[Path, _KEY_OPERATOR]
     ca_file: CaFile = None
 
-    def session(self) -> AbstractAsyncContextManager[KeyOperator]:
-        return key_operator(Server(self.keyserver, self.ca_file), self.key_operator_token_file)
+    def session(self, patience: Patience = PATIENCE) -> AbstractAsyncContextManager[KeyOperator]:
+        server = Server(self.keyserver, self.ca_file, patience)
+        return key_operator(server, self.key_operator_token_file)
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,9 @@ class AsRunOperator:
     run_operator_token_file: Annotated[Path, _RUN_OPERATOR]
     ca_file: CaFile = None
 
-    def session(self) -> AbstractAsyncContextManager[RunOperator]:
-        return run_operator(Server(self.aggregator, self.ca_file), self.run_operator_token_file)
+    def session(self, patience: Patience = PATIENCE) -> AbstractAsyncContextManager[RunOperator]:
+        server = Server(self.aggregator, self.ca_file, patience)
+        return run_operator(server, self.run_operator_token_file)
 
 
 @dataclass(frozen=True)

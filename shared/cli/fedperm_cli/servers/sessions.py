@@ -19,10 +19,11 @@ PATIENCE = Patience(seconds=3)
 
 @dataclass(frozen=True)
 class Server:
-    """Where a server is, and whose signature its certificate must have."""
+    """Where a server is, whose signature its certificate must have, and how long it may be away."""
 
     url: str
     ca_file: Path | None = None
+    patience: Patience = PATIENCE
 
     def __post_init__(self) -> None:
         if not _is_web_address(self.url):
@@ -33,7 +34,7 @@ class Server:
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         async with http_client(self.url, self.ca_file) as http:
-            yield Connection(http, PATIENCE)
+            yield Connection(http, self.patience)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 def smallest_shard(
     task: str, options: Mapping[str, str | int | float | bool], shards: int, data: Path
 ) -> int:
-    """torch is imported here, while the servers start."""
+    """torch is imported here, and data are read: it takes seconds."""
     from fedperm_client.tasks.loading import make_task  # noqa: PLC0415 (see above)
     from fedperm_client.tasks.task import TaskContext  # noqa: PLC0415 (see above)
 
