@@ -8,6 +8,7 @@ import fedperm
 from fedperm_cli.bench.command import bench
 from fedperm_cli.client.commands import client_commands
 from fedperm_cli.demo.command import demo
+from fedperm_cli.deployment.commands import deployment_commands
 from fedperm_cli.exit_codes import EPILOG
 from fedperm_cli.keys.commands import keys
 from fedperm_cli.privacy.command import privacy
@@ -29,6 +30,7 @@ application.command(epilog=EPILOG)(demo)
 application.add_typer(keys, name="keys")
 application.add_typer(client_commands, name="client")
 application.add_typer(run_commands, name="run")
+application.add_typer(deployment_commands, name="deployment")
 application.command(epilog=EPILOG)(bench)
 application.command(epilog=EPILOG)(privacy)
 

@@ -17,3 +17,7 @@ class OptionsError(FedPermError):
 
 class FederationError(FedPermError):
     """A run or one of its processes came to a bad end."""
+
+
+class DeploymentError(FedPermError):
+    """A deployment's files are damaged, or not those of the deployment that was asked for."""

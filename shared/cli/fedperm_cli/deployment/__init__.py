@@ -1,0 +1,1 @@
+"""`fedperm deployment`: what the one-shot containers do, before a federation and during it."""

@@ -1,0 +1,115 @@
+"""What the operator's container does: a key, a token, a run; then it watches until the end."""
+
+import time
+from dataclasses import dataclass
+
+from fedperm.api.connection import Patience
+from fedperm.api.key_server import KeyServerApi
+from fedperm.clock import Clock
+from fedperm.errors import RefusedError
+from fedperm.run_document import RunDocument
+from fedperm.wire.aggregator import RunStatus
+from fedperm.wire.key_server import KeyRequest
+from fedperm_cli.deployment.options import OperationOptions, run_options, task_options
+from fedperm_cli.deployment.pool_token import provide_token
+from fedperm_cli.measures import as_seconds, as_time
+from fedperm_cli.run.creation import create_run
+from fedperm_cli.run.document_words import differences, in_words
+from fedperm_cli.run.options import RunOptions
+from fedperm_cli.run.outcome import RunOutcome
+from fedperm_cli.run.preparation import PreparedRun, prepare
+from fedperm_cli.run.round_summary import summarise
+from fedperm_cli.run.shards import smallest_shard
+from fedperm_cli.run.specs import parse_task_options
+from fedperm_cli.run.watching import View, Watch
+from fedperm_cli.servers.options import AsKeyOperator, AsRunOperator
+from fedperm_cli.servers.sessions import KeyOperator, RunOperator
+from fedperm_cli.telling import Teller
+
+_CONFLICT = 409
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Everything in it may be done again: what is there already stays as it is."""
+
+    options: OperationOptions
+    clock: Clock
+    tell: Teller
+
+    async def run(self, as_keys: AsKeyOperator, as_runs: AsRunOperator, view: View) -> RunOutcome:
+        """Plays both operators, as containers on one machine do."""
+        patience = Patience(self.options.wait_seconds)
+        async with as_keys.session(patience) as keys, as_runs.session(patience) as runs:
+            await runs.api.runs(runs.token)  # the aggregator is there, and the credential right
+            await self._make_key(keys)
+            await self._write_token(keys)
+            prepared = await prepare(self.options.run, self._run_options(), keys.api)
+            status = await _create(prepared, keys.api, runs)
+            self._tell_run(prepared.document.content, status)
+            status = await Watch(runs, self.options.run, view).until_over(or_stopped=True)
+            return await _outcome(status, prepared, runs)
+
+    async def _make_key(self, operator: KeyOperator) -> None:
+        options = self.options
+        begun_at = time.monotonic()
+        wanted = KeyRequest(key_bits=options.key_bits)
+        status = await operator.api.create_key(options.key, wanted, operator.token)
+        took = as_seconds(time.monotonic() - begun_at)
+        self.tell("key", f"{options.key}, {status.key_bits} bits, there after {took}")
+
+    async def _write_token(self, operator: KeyOperator) -> None:
+        options = self.options
+        status = await provide_token(
+            operator, options.key, options.token_file, options.token_uses, self.clock
+        )
+        self.tell(
+            "token",
+            f"in {options.token_file}, {status.used} of {status.uses} clients enrolled with it, "
+            f"good until {as_time(status.expires_at)}",
+        )
+
+    def _run_options(self) -> RunOptions:
+        options = self.options
+        given = parse_task_options(task_options(options))
+        records = smallest_shard(options.dataset.value, given, options.shards, options.data)
+        return run_options(options, records)
+
+    def _tell_run(self, document: RunDocument, status: RunStatus) -> None:
+        rounds = document.rounds
+        self.tell("run", f"{document.run}: {in_words(document)}")
+        self.tell(
+            "clients",
+            f"{rounds.start_with} to begin with, at least {rounds.min_contributors} in a sum",
+        )
+        self.tell("state", f"{status.state}: {status.reason}" if status.reason else status.state)
+
+
+async def _create(prepared: PreparedRun, keys: KeyServerApi, operator: RunOperator) -> RunStatus:
+    try:
+        return await create_run(prepared, keys, operator)
+    except RefusedError as refusal:
+        if refusal.status != _CONFLICT:
+            raise
+        run = prepared.document.content.run
+        there = (await operator.api.document(run, operator.token)).content
+        differing = differences(prepared.document.content, there)
+        raise RefusedError(
+            f"there is a run {run} already, made with other options: {', '.join(differing)}",
+            "choose another name with --run (RUN= for docker compose), or start anew: "
+            "docker compose down -v",
+            status=refusal.status,
+            kind=refusal.kind,
+        ) from None
+
+
+async def _outcome(status: RunStatus, prepared: PreparedRun, operator: RunOperator) -> RunOutcome:
+    rounds = (await operator.api.rounds(status.run, operator.token)).rounds
+    return RunOutcome(
+        state=status.state,
+        reason=status.reason,
+        document=status.document,
+        parameters=prepared.document.content.model.parameters,
+        rounds=tuple(summarise(report) for report in rounds),
+        report=prepared.planned.report,
+    )

@@ -1,0 +1,139 @@
+"""The options of `fedperm deployment run`; each is also FEDPERM_OPERATOR_ and its name."""
+
+import os
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fedperm.paillier import check_key_bits
+from fedperm_cli.errors import OptionsError
+from fedperm_cli.names import checked_name
+from fedperm_cli.recipes import (
+    DIGITS,
+    MNIST,
+    RECIPES,
+    SYNTHETIC,
+    Recipe,
+    RecipeOptions,
+    images_of,
+    recipe_run,
+)
+from fedperm_cli.run.options import RunOptions
+from fedperm_cli.run.specs import check, given_or
+
+VARIABLES = "FEDPERM_OPERATOR"
+"""The beginning of the variables' names. One that is blank is not given."""
+
+
+class Dataset(StrEnum):
+    DIGITS = DIGITS
+    MNIST = MNIST
+    SYNTHETIC = SYNTHETIC
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperationOptions(RecipeOptions):
+    run: Annotated[
+        str, typer.Option(metavar="RUN", parser=checked_name, help="Name of the run.")
+    ] = "demo"
+    key: Annotated[
+        str, typer.Option(metavar="KEY", parser=checked_name, help="Name of the key.")
+    ] = "demo"
+    token_file: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            dir_okay=False,
+            show_default=False,
+            help="Gets the token with which clients enrol, unless a good one is there.",
+        ),
+    ]
+    token_uses: Annotated[
+        int, typer.Option(min=1, max=100_000, help="Clients that a token enrols.")
+    ] = 1000
+    dataset: Annotated[
+        Dataset, typer.Option(help="What is learned; synthetic: nothing, for load tests.")
+    ] = Dataset.DIGITS
+    parameters: Annotated[int, typer.Option(min=1, help="d of the synthetic data set.")] = 7850
+    no_noise: Annotated[
+        bool, typer.Option("--no-noise", help="No noise and no privacy, whatever --epsilon says.")
+    ] = False
+    shards: Annotated[
+        int, typer.Option(min=1, help="Parts of the data; a client has one of them.")
+    ] = 10
+    most_clients: Annotated[
+        int | None, typer.Option(help="Asked in a round.", show_default="as many as shards")
+    ] = None
+    quorum: Annotated[int, typer.Option(min=1, help="Clients needed in a sum.")] = 3
+    start_with: Annotated[
+        int | None,
+        typer.Option(help="Clients online before the first round.", show_default="the quorum"),
+    ] = None
+    deadline_seconds: Annotated[float, typer.Option(help="After which a round closes.")] = 60.0
+    extension_seconds: Annotated[
+        float | None,
+        typer.Option(help="Longer if too few have answered.", show_default="half the deadline"),
+    ] = None
+    wait_seconds: Annotated[
+        float, typer.Option(min=0, help="A server may be away for so long.")
+    ] = 60.0
+
+
+def check_operation(options: OperationOptions) -> None:
+    """Refuses what is impossible before any server is asked."""
+    check_key_bits(options.key_bits, insecure_for_tests=options.insecure_test_key)
+    if options.quorum > _most_clients(options):
+        raise OptionsError(
+            f"a sum needs {options.quorum} clients, and a round asks {_most_clients(options)}",
+            "lower --quorum, or raise --most-clients or --shards",
+        )
+    check(run_options(options, min_records=1))
+
+
+def run_options(options: OperationOptions, min_records: int) -> RunOptions:
+    """`min_records` is the size of the smallest shard, for which the record level is promised."""
+    return replace(
+        recipe_run(options, options.dataset.value, _recipe(options)),
+        epsilon=None if options.no_noise else options.epsilon,
+        no_noise=options.no_noise,
+        key=options.key,
+        option=task_options(options),
+        clients=_most_clients(options),
+        min_contributors=options.quorum,
+        start_with=given_or(options.start_with, options.quorum),
+        deadline_seconds=options.deadline_seconds,
+        extension_seconds=options.extension_seconds,
+        min_records=min_records,
+    )
+
+
+def task_options(options: OperationOptions) -> list[str]:
+    shards = f"shards={options.shards}"
+    if options.dataset is Dataset.SYNTHETIC:
+        return [f"parameters={options.parameters}", shards]
+    return [*images_of(options), shards]
+
+
+def refuse_unknown_variables(context: typer.Context) -> None:
+    """A misspelt variable would be ignored in silence."""
+    known = {f"{VARIABLES}_{option.name}".upper() for option in context.command.params}
+    unknown = {name for name in os.environ if name.startswith(f"{VARIABLES}_")} - known
+    if unknown:
+        raise OptionsError(
+            f"unknown variables: {', '.join(sorted(unknown))}",
+            f"the known ones are {', '.join(sorted(known))}",
+        )
+
+
+def _recipe(options: OperationOptions) -> Recipe:
+    recipe = RECIPES[options.dataset]
+    if options.dataset is Dataset.SYNTHETIC:  # no window is larger than a small vector
+        return replace(recipe, k1=min(recipe.k1, options.parameters))
+    return recipe
+
+
+def _most_clients(options: OperationOptions) -> int:
+    return given_or(options.most_clients, options.shards)

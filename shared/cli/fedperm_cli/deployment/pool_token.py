@@ -1,0 +1,49 @@
+"""The token with which clients enrol: in a file that they read, for as long as it is of use."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from fedperm.clock import Clock
+from fedperm.errors import UnauthenticatedError
+from fedperm.wire.enrolment_token import EnrolmentToken, parse_token
+from fedperm.wire.key_server import (
+    LONGEST_TOKEN_LIFE_SECONDS,
+    Identity,
+    TokenRequest,
+    TokenStatus,
+)
+from fedperm_cli.client.tokens import issue_token
+from fedperm_cli.servers.sessions import KeyOperator
+
+
+async def provide_token(
+    operator: KeyOperator, key: str, file: Path, uses: int, clock: Clock
+) -> TokenStatus:
+    """The file's token, or a new one that is written there."""
+    found = _read(file)
+    known = (await operator.api.tokens(key, operator.token)).tokens
+    usable = usable_token(found, await operator.api.identity(), known, clock.now())
+    if usable is not None:
+        return usable
+    wanted = TokenRequest(uses=uses, expires_in_seconds=LONGEST_TOKEN_LIFE_SECONDS)
+    return (await issue_token(operator, key, wanted, file)).status
+
+
+def usable_token(
+    token: EnrolmentToken | None, identity: Identity, known: Iterable[TokenStatus], now: float
+) -> TokenStatus | None:
+    """What the key server says of a token with which one more client can enrol."""
+    if token is None or token.fingerprint != identity.fingerprint:
+        return None
+    for status in known:
+        if status.id == token.id and not status.revoked and status.expires_at > now:
+            return status if status.used < status.uses else None
+    return None
+
+
+def _read(file: Path) -> EnrolmentToken | None:
+    """None for whatever is no token: it is replaced."""
+    try:
+        return parse_token(file.read_text().strip())
+    except (OSError, UnicodeDecodeError, UnauthenticatedError):
+        return None
