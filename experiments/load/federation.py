@@ -18,6 +18,9 @@ from fedperm.wire.aggregator import RoundReport
 PROJECT = "fedperm-load"
 RUN = "load"
 OPERATOR, CLIENT, AGGREGATOR = "load-operator", "load-client", "aggregator"
+_LOGGED = "init", "keyserver", AGGREGATOR, OPERATOR, CLIENT
+_ERASE_LINE = "\x1b[2K"
+"""Before every line of `docker compose logs`, also where there is no terminal."""
 _COMPOSE_FILE = Path(__file__).parents[2] / "docker-compose.yml"
 _SECRETS = "/run/fedperm"
 _PORT = 8100
@@ -62,7 +65,9 @@ class Federation:
             return read_rounds(f"https://localhost:{port}", ca_file, token.strip(), RUN)
 
     def logs(self) -> str:
-        return str(self._docker.compose.logs(timestamps=True))
+        """Compose shows those of services that it does not attach to only if they are named."""
+        written: str = self._docker.compose.logs(list(_LOGGED), timestamps=True)
+        return written.replace(_ERASE_LINE, "")
 
     def _secret(self, name: str) -> str:
         (aggregator,) = self._docker.compose.ps([AGGREGATOR])
@@ -111,4 +116,5 @@ def federation(setting: Setting) -> Iterator[Federation]:
         finally:
             docker.compose.down(volumes=True, quiet=True)
     except DockerException as error:
-        raise LoadError(str(error), "are the images made? see make images, and the log") from error
+        last_words = (error.stderr or str(error)).strip().splitlines()[-1]
+        raise LoadError(f"Docker says: {last_words}", "see the log; make images") from error

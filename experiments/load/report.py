@@ -7,7 +7,7 @@ from fedperm.wire.message import Many, Message
 
 
 class Spread(Message):
-    """Percentiles by nearest rank: each is a time that was measured."""
+    """Percentiles, linear between neighbours."""
 
     p50: float
     p99: float

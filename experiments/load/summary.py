@@ -1,9 +1,10 @@
 """From what the aggregator and Docker tell to the figures of a load test."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
+
+import numpy as np
 
 from experiments.load.report import ClientFigures, Failures, LoadReport, RoundTimes, Spread
 from experiments.load.setting import Setting
@@ -37,8 +38,8 @@ class Endings:
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest value that so many percent of all do not exceed."""
-    return sorted(values)[max(0, math.ceil(percent / 100 * len(values)) - 1)]
+    """Linear between neighbours: the 50th is the median."""
+    return float(np.percentile(values, percent))
 
 
 def summarise(

@@ -10,20 +10,18 @@ UPLOADS = (1.0, 2.0, 6.0)
 
 
 @pytest.mark.parametrize(
-    ("percent", "expected"), [(1, 1.0), (25, 1.0), (26, 2.0), (50, 2.0), (75, 3.0), (99, 9.0)]
+    ("percent", "expected"), [(0, 1.0), (50, 2.5), (75, 4.5), (99, 3.0 + 0.97 * 6), (100, 9.0)]
 )
-def test_a_percentile_is_the_smallest_value_that_so_many_do_not_exceed(percent, expected):
-    assert percentile([9.0, 1.0, 3.0, 2.0], percent) == expected
-
-
-def test_of_a_hundred_values_the_99th_is_below_the_largest():
-    assert percentile([float(n) for n in range(100, 0, -1)], 99) == 99.0
+def test_a_percentile_lies_between_its_neighbours(percent, expected):
+    """Of four values the third and the fourth are at 2/3 and at all."""
+    assert percentile([9.0, 1.0, 3.0, 2.0], percent) == pytest.approx(expected)
 
 
 def test_figures_of_two_rounds():
     report = summarise(SETTING, TWO_ROUNDS, ALL_DONE, SAMPLES)
     assert report.rounds_per_minute == 2.0  # 100 to 160
-    assert (report.clients.upload.p50, report.clients.upload.p99) == (3.0, 6.0)
+    assert report.clients.upload.p50 == 3.5
+    assert report.clients.upload.p99 == pytest.approx(5.95)
     assert report.clients.seconds.encrypt == 3.0
     assert report.clients.seconds.upload == 3.5
     assert report.clients.bytes_up == 1003.5
