@@ -1,4 +1,4 @@
-"""`fedperm keys create`, `ls` and `rotate`."""
+"""`fedperm keys create`, `ls`, `rotate` and `audit`."""
 
 import asyncio
 import json
@@ -11,14 +11,15 @@ import typer
 from fedperm.paillier import DEFAULT_KEY_BITS
 from fedperm.wire.key_server import KeyList, KeyRequest, KeyStatus
 from fedperm_cli.exit_codes import EPILOG
-from fedperm_cli.keys.pages import print_key, print_keys, print_rotation
+from fedperm_cli.keys.audit import VerifiedLog, read_log
+from fedperm_cli.keys.pages import print_key, print_keys, print_log, print_rotation
 from fedperm_cli.keys.rotation import Rotation, bring_to_runs, make_next_epoch
 from fedperm_cli.names import KeyName, RunNames
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
 from fedperm_cli.servers.options import AsKeyOperator, AsRunOperatorIfNeeded
 
-keys = typer.Typer(no_args_is_help=True, help="Make, list and rotate keys (key operator).")
+keys = typer.Typer(no_args_is_help=True, help="Make, list, rotate and audit keys (key operator).")
 
 
 @keys.command(epilog=EPILOG)
@@ -73,6 +74,31 @@ def rotate(
         print_rotation(rotation)
 
 
+@keys.command(epilog=EPILOG)
+@with_option_groups
+def audit(
+    *,
+    kept: Annotated[
+        str | None,
+        typer.Option(metavar="HASH", help="The end of an earlier audit: it must still be there."),
+    ] = None,
+    access: AsKeyOperator,
+    output: Output,
+) -> None:
+    """Print the key server's log of keys, tokens, clients and releases, if its chain is unbroken.
+
+    A changed, removed or added entry is an error, entries missing at the end only with --kept.
+    """
+    as_json = output.is_json()
+    log = asyncio.run(_audit(access))
+    if kept is not None:
+        log.check_holds(kept)
+    if as_json:
+        typer.echo(log.to_json())
+    else:
+        print_log(log)
+
+
 async def _create(access: AsKeyOperator, key: str, wanted: KeyRequest) -> KeyStatus:
     async with access.session() as operator:
         return await operator.api.create_key(key, wanted, operator.token)
@@ -81,6 +107,11 @@ async def _create(access: AsKeyOperator, key: str, wanted: KeyRequest) -> KeySta
 async def _list(access: AsKeyOperator) -> KeyList:
     async with access.session() as operator:
         return await operator.api.keys(operator.token)
+
+
+async def _audit(access: AsKeyOperator) -> VerifiedLog:
+    async with access.session() as operator:
+        return await read_log(operator)
 
 
 async def _rotate(

@@ -1,6 +1,7 @@
-"""Keys and rotations for people."""
+"""Keys, rotations and the audit log for people."""
 
-from fedperm.wire.key_server import KeyList, KeyStatus
+from fedperm.wire.key_server import AuditEntry, KeyList, KeyStatus
+from fedperm_cli.keys.audit import VerifiedLog
 from fedperm_cli.keys.rotation import Rotation
 from fedperm_cli.measures import as_time
 from fedperm_cli.pages import facts, listing, show
@@ -32,6 +33,18 @@ def print_rotation(rotation: Rotation) -> None:
         show(f"run {run.run} uses epoch {run.epoch} from its next round on")
     if not rotation.runs:
         show(still_to_do(rotation.key))
+
+
+def print_log(log: VerifiedLog) -> None:
+    show(*map(_line, log.entries))
+    show(f"unbroken: {log.end.number:,} entries, the last one with hash")
+    show(f"  {log.end.hash}")
+    show("keep it: `fedperm keys audit --kept HASH` notices if entries are cut off the end")
+
+
+def _line(entry: AuditEntry) -> str:
+    details = " ".join(f"{name}={value}" for name, value in entry.details.items())
+    return f"{entry.number:6}  {as_time(entry.at)}  {entry.event:18}{details}"
 
 
 def still_to_do(key: str) -> str:

@@ -1,0 +1,105 @@
+"""`fedperm keys audit`: the whole log of a real key server, and edits of its database."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import select, update
+
+from fedperm.audit_chain import ChainEnd, next_entry, verify_chain
+from fedperm.database import Database, sqlite_url
+from fedperm.wire.key_server import AuditEntry
+from fedperm_keyserver.audit import PAGE
+from fedperm_keyserver.store.audit import AuditStore
+from fedperm_keyserver.tables import AuditRow
+from tests.cli.operator import Operator
+from tests.cli.servers import Servers
+
+UNKNOWN = "f" * 64
+"""A hash that no entry has."""
+
+
+@pytest.fixture
+def database(servers: Servers) -> Iterator[Database]:
+    """The running key server's own."""
+    database = Database(sqlite_url(servers.folder / "keys" / "keyserver.db"))
+    yield database
+    database.close()
+
+
+@contextmanager
+def changed_entry(database: Database, number: int, **values: str) -> Iterator[None]:
+    """As it was when the block ends: other tests use the same server."""
+    row = update(AuditRow).where(AuditRow.number == number)
+    columns = [getattr(AuditRow, name) for name in values]
+    with database.engine.begin() as connection:
+        was = connection.execute(select(*columns).where(AuditRow.number == number)).one()
+        connection.execute(row.values(values))
+    try:
+        yield
+    finally:
+        with database.engine.begin() as connection:
+            connection.execute(row.values(was._asdict()))
+
+
+def add_entries(database: Database, count: int) -> None:
+    """In one go, as if the key server had made them."""
+    end = verify_chain(AuditStore(database).entries(0, PAGE))
+    rows = []
+    for _ in range(count):
+        entry = next_entry(end, 0.0, "key-rotated", {"key": "often"})
+        rows.append(AuditRow(**entry.model_dump()))
+        end = ChainEnd(entry.number, entry.hash)
+    database.transact(lambda session: session.add_all(rows))
+
+
+def broken(operator: Operator, *arguments: str) -> str:
+    """What a command says that finds the log broken; it prints nothing of it."""
+    finished = operator("keys", "audit", *arguments)
+    assert (finished.returncode, finished.stdout) == (1, "")
+    return finished.stderr
+
+
+def test_all_entries_are_printed_and_the_chains_end(operator: Operator) -> None:
+    made = operator.json("keys", "create", "audited", "--key-bits", "512")
+    log = operator.json("keys", "audit")
+    entries = [AuditEntry.model_validate(entry) for entry in log["entries"]]
+    assert verify_chain(entries) == ChainEnd(**log["end"])
+    assert (entries[0].event, entries[-1].event) == ("identity-created", "key-created")
+    assert entries[-1].details["key_id"] == made["key_id"]
+    *lines, _, end, _ = operator.succeeds("keys", "audit").splitlines()
+    assert len(lines) == len(entries) == log["end"]["number"]
+    assert (
+        f"key-created       key=audited key_bits=512 epoch=1 key_id={made['key_id']}" in lines[-1]
+    )
+    assert end.strip() == log["end"]["hash"]
+
+
+def test_a_changed_entry_is_an_error_that_names_it(operator: Operator, database: Database) -> None:
+    with changed_entry(database, 1, event="key-rotated"):
+        assert "error: the audit log is broken: entry 1 was changed" in broken(operator)
+    operator.json("keys", "audit")
+
+
+def test_a_log_of_several_pages_is_one_chain(operator: Operator, database: Database) -> None:
+    add_entries(database, PAGE)
+    log = operator.json("keys", "audit")
+    assert len(log["entries"]) == log["end"]["number"] > PAGE
+    first = log["entries"][PAGE]  # of the second page
+    with changed_entry(database, first["number"], previous=UNKNOWN):
+        words = broken(operator, "--json")
+    assert f"entry {first['number']} does not follow entry {PAGE}" in words
+    assert "hint: compare it with an earlier copy" in words
+
+
+def test_an_end_that_was_kept_must_still_be_there(operator: Operator) -> None:
+    log = operator.json("keys", "audit")
+    kept = log["entries"][0]["hash"]
+    assert operator.json("keys", "audit", "--kept", kept) == log
+    assert f"does not hold the entry with hash {UNKNOWN}" in broken(operator, "--kept", UNKNOWN)
+
+
+def test_nobody_but_the_key_operator_reads_it(operator: Operator) -> None:
+    token = operator.environment["FEDPERM_RUN_OPERATOR_TOKEN_FILE"]
+    finished = operator.instead(FEDPERM_KEY_OPERATOR_TOKEN_FILE=token)("keys", "audit")
+    assert (finished.returncode, finished.stdout) == (3, "")
