@@ -3,18 +3,29 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 import httpx
 from pydantic import ValidationError
 
+from fedperm.api.answers import (
+    LARGEST_BODY,
+    LARGEST_MESSAGE,
+    NOT_ENCODED,
+    Answer,
+    check_encoding,
+    lines_of,
+    read_answer,
+)
 from fedperm.errors import RefusedError, SettingsError, UnreachableError
 from fedperm.wire.message import Message
-from fedperm.wire.problem import MEDIA_TYPE, Problem
 
-Answer = TypeVar("Answer", bound=Message)
+Expected = TypeVar("Expected", bound=Message)
+
+Outcome = Answer | httpx.RequestError
 
 TIMEOUT_SECONDS = 60.0
 LONGEST_PAUSE_SECONDS = 10.0
@@ -34,6 +45,8 @@ class Patience:
 
 @dataclass(frozen=True)
 class Request:
+    """An answer of more than `most_octets` is not read to its end, and not believed."""
+
     method: str
     path: str
     token: str | None = None
@@ -42,6 +55,7 @@ class Request:
     headers: tuple[tuple[str, str], ...] = ()
     parameters: tuple[tuple[str, str], ...] = ()
     timeout_seconds: float = TIMEOUT_SECONDS
+    most_octets: int = LARGEST_BODY
 
 
 def http_client(
@@ -70,24 +84,25 @@ class Connection:
     def base_url(self) -> str:
         return str(self._http.base_url)
 
-    async def ask(self, request: Request, answer: type[Answer]) -> Answer:
+    async def ask(self, request: Request, expected: type[Expected]) -> Expected:
         """The answer as a message."""
-        response = await self.send(request)
+        most_octets: int = getattr(expected, "most_octets", LARGEST_MESSAGE)
+        answer = await self.send(replace(request, most_octets=most_octets))
         try:
-            return answer.model_validate_json(response.content)
+            return expected.model_validate_json(answer.content)
         except ValidationError:
             raise UnreachableError(
                 f"{request.method} {request.path} was answered with something else than "
-                f"{answer.__name__}",
+                f"{expected.__name__}",
                 f"check that {self.base_url} is the right server, and both versions",
             ) from None
 
-    async def send(self, request: Request) -> httpx.Response:
+    async def send(self, request: Request) -> Answer:
         """The raw answer; a refusal is raised."""
         waited, pause = 0.0, self._patience.first_pause_seconds
         while True:
             outcome = await self._try(request)
-            if isinstance(outcome, httpx.Response) and outcome.is_success:
+            if isinstance(outcome, Answer) and outcome.is_success:
                 return outcome
             if not _worth_another_try(outcome) or waited >= self._patience.seconds:
                 raise self._failure(request, outcome)
@@ -97,45 +112,44 @@ class Connection:
 
     async def lines(self, request: Request) -> AsyncIterator[str]:
         """The lines of an answer that does not end by itself."""
-        headers = {"Authorization": f"Bearer {request.token}", **dict(request.headers)}
-        timeout = httpx.Timeout(TIMEOUT_SECONDS)
         try:
-            async with self._http.stream(
-                request.method, request.path, headers=headers, timeout=timeout
-            ) as response:
+            async with self._stream(request) as response:
                 if not response.is_success:
-                    await response.aread()
-                    raise self._failure(request, response)
-                async for line in response.aiter_lines():
+                    raise self._failure(request, await read_answer(response, LARGEST_MESSAGE))
+                check_encoding(response)
+                async for line in lines_of(response):
                     yield line
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise self._failure(request, error) from None
 
-    async def _try(self, request: Request) -> httpx.Response | httpx.TransportError:
-        headers = dict(request.headers)
+    async def _try(self, request: Request) -> Outcome:
+        try:
+            async with self._stream(request) as response:
+                return await read_answer(response, request.most_octets)
+        except httpx.RequestError as error:
+            return error
+
+    def _stream(self, request: Request) -> AbstractAsyncContextManager[httpx.Response]:
+        self._http.cookies.clear()  # none is wanted, and they would pile up
+        headers = {**dict(request.headers), "Accept-Encoding": NOT_ENCODED}
         if request.token is not None:
             headers["Authorization"] = f"Bearer {request.token}"
         content = request.body
         if request.message is not None:
             content = request.message.model_dump_json().encode()
             headers["Content-Type"] = "application/json"
-        try:
-            return await self._http.request(
-                request.method,
-                request.path,
-                content=content,
-                headers=headers,
-                params=dict(request.parameters) or None,
-                timeout=request.timeout_seconds,
-            )
-        except httpx.TransportError as error:
-            return error
+        return self._http.stream(
+            request.method,
+            request.path,
+            content=content,
+            headers=headers,
+            params=dict(request.parameters) or None,
+            timeout=request.timeout_seconds,
+        )
 
-    def _failure(
-        self, request: Request, outcome: httpx.Response | httpx.TransportError
-    ) -> RefusedError | UnreachableError:
-        if isinstance(outcome, httpx.Response):
-            problem = _problem(outcome)
+    def _failure(self, request: Request, outcome: Outcome) -> RefusedError | UnreachableError:
+        if isinstance(outcome, Answer):
+            problem = outcome.problem
             if problem is not None:
                 return RefusedError(
                     problem.detail, problem.hint, status=problem.status, kind=problem.kind
@@ -148,23 +162,14 @@ class Connection:
         )
 
 
-def _worth_another_try(outcome: httpx.Response | httpx.TransportError) -> bool:
-    if isinstance(outcome, httpx.Response):
+def _worth_another_try(outcome: Outcome) -> bool:
+    if isinstance(outcome, Answer):
         return outcome.status_code in _AGAIN or outcome.status_code in {500, 502, 504}
     return True
 
 
-def _wanted_pause(outcome: httpx.Response | httpx.TransportError) -> float:
-    if isinstance(outcome, httpx.TransportError):
+def _wanted_pause(outcome: Outcome) -> float:
+    if isinstance(outcome, httpx.RequestError):
         return 0.0
     wanted = outcome.headers.get("Retry-After", "")
     return float(wanted) if wanted.isdecimal() else 0.0
-
-
-def _problem(response: httpx.Response) -> Problem | None:
-    if not response.headers.get("Content-Type", "").startswith(MEDIA_TYPE):
-        return None
-    try:
-        return Problem.model_validate_json(response.content)
-    except ValidationError:
-        return None

@@ -1,7 +1,7 @@
 """JSON messages of the aggregator's interface; docs/protocol.md says when they travel."""
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -10,6 +10,9 @@ from fedperm.wire.statements import Epoch, RoundNumber
 
 MANIFEST = "Fedperm-Manifest"
 """The header that carries an upload's signed Manifest."""
+
+LONG_LIST = 1 << 28
+"""Octets of what operators read and no client does: it grows with rounds and clients."""
 
 MOST_ROUNDS = 1_000_000
 """As many as a run's document may have."""
@@ -92,6 +95,8 @@ class RunStatus(Message):
 
 
 class RunList(Message):
+    most_octets: ClassVar[int] = LONG_LIST
+
     runs: Many[RunStatus]
 
 
@@ -127,6 +132,8 @@ class ParticipantStatus(Message):
 
 
 class ParticipantList(Message):
+    most_octets: ClassVar[int] = LONG_LIST
+
     participants: Many[ParticipantStatus]
 
 
@@ -229,6 +236,8 @@ class AggregatorSeconds(Message):
 class RoundReport(Message):
     """All that the operator may know of a round."""
 
+    most_octets: ClassVar[int] = LONG_LIST
+
     outcome: RoundOutcome
     opened_at: float
     deadline_at: float
@@ -241,6 +250,8 @@ class RoundReport(Message):
 
 
 class RoundList(Message):
+    most_octets: ClassVar[int] = LONG_LIST
+
     rounds: Many[RoundReport]
 
 
