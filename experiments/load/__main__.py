@@ -14,7 +14,7 @@ from experiments.load.page import page
 from experiments.load.report import LoadReport
 from experiments.load.sampling import sampled
 from experiments.load.setting import Setting
-from experiments.load.summary import summarise
+from experiments.load.summary import Watched, summarise
 from fedperm.clock import SystemClock
 from fedperm.errors import FedPermError
 from fedperm_cli.pages import show
@@ -40,10 +40,13 @@ def _measure(setting: Setting, limit_seconds: float, folder: Path) -> LoadReport
     name = f"{setting.clients}-clients"
     with federation(setting) as running:
         try:
-            with sampled(running.start_servers(), SystemClock()) as samples:
-                running.start_clients()
+            with (
+                sampled(running.start_servers(), SystemClock()) as aggregator,
+                sampled(running.start_clients(), SystemClock()) as one_client,
+            ):
                 endings = running.wait(limit_seconds)
-            report = summarise(setting, running.rounds(), endings, samples)
+            watched = Watched(aggregator, one_client)
+            report = summarise(setting, running.rounds(), endings, watched)
         finally:
             (folder / f"{name}.log").write_text(running.logs())
     (folder / f"{name}.json").write_text(report.model_dump_json(indent=1))

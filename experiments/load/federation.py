@@ -17,8 +17,9 @@ from fedperm.wire.aggregator import RoundReport
 
 PROJECT = "fedperm-load"
 RUN = "load"
-OPERATOR, CLIENT, AGGREGATOR = "load-operator", "load-client", "aggregator"
-_LOGGED = "init", "keyserver", AGGREGATOR, OPERATOR, CLIENT
+OPERATOR, CLIENT = "load-operator", "load-client"
+AGGREGATOR, KEY_SERVER = "aggregator", "keyserver"
+_LOGGED = "init", KEY_SERVER, AGGREGATOR, OPERATOR, CLIENT
 _ERASE_LINE = "\x1b[2K"
 """Before every line of `docker compose logs`, also where there is no terminal."""
 _COMPOSE_FILE = Path(__file__).parents[2] / "docker-compose.yml"
@@ -40,9 +41,11 @@ class Federation:
         (aggregator,) = self._docker.compose.ps([AGGREGATOR])
         return aggregator
 
-    def start_clients(self) -> None:
+    def start_clients(self) -> Container:
+        """One of them."""
         scales = {CLIENT: self._setting.clients}
         self._docker.compose.up([OPERATOR, CLIENT], detach=True, scales=scales, quiet=True)
+        return self._docker.compose.ps([CLIENT], all=True)[0]
 
     def wait(self, limit_seconds: float) -> Endings:
         """Until the operator and all clients have ended, or one has failed for good."""
@@ -88,9 +91,13 @@ class Federation:
         return [client for client in self._ended(CLIENT) if client.state.exit_code != 0]
 
     def _endings(self) -> Endings:
-        compose = self._docker.compose
-        (operator,) = compose.ps([OPERATOR], all=True)
-        return Endings(_ending(operator), tuple(map(_ending, compose.ps([CLIENT], all=True))))
+        (operator,) = self._endings_of(OPERATOR)
+        servers = self._endings_of(AGGREGATOR, KEY_SERVER)
+        return Endings(operator, self._endings_of(CLIENT), servers)
+
+    def _endings_of(self, *services: str) -> tuple[Ending, ...]:
+        containers = self._docker.compose.ps(list(services), all=True)
+        return tuple(_ending(container) for container in containers)
 
 
 def _ending(container: Container) -> Ending:

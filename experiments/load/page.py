@@ -24,6 +24,7 @@ def page(report: LoadReport) -> RenderableType:
             *(_clients(report.clients) if report.clients else ()),
             *(_aggregator(report.aggregator_seconds) if report.aggregator_seconds else ()),
             *_usage(report.aggregator),
+            ("one client's CPU, memory", _shortly(report.one_client)),
             *_failures(report.failures),
         ),
     )
@@ -61,6 +62,11 @@ def _usage(usage: Usage) -> tuple[Row, ...]:
             f"before the run, without page cache, every {usage.interval_seconds} s",
         ),
     )
+
+
+def _shortly(usage: Usage) -> str:
+    peak = _mebibytes(usage.peak_memory_bytes)
+    return f"{as_seconds(usage.cpu_seconds)} in all, {peak} at most"
 
 
 def _failures(failures: Failures) -> tuple[Row, ...]:

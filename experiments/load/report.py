@@ -16,13 +16,14 @@ class Spread(Message):
 
 class Failures(Message):
     """`missing_uploads` are those that no round's sum has although nobody rejected them;
-    `failed_clients` ended with an error, were restarted or never ended."""
+    `failed_clients` ended with an error, were restarted or never ended; servers were restarted."""
 
     rejected_uploads: int
     missing_uploads: int
     aborted_rounds: int
     failed_clients: int
     failed_operator: int
+    failed_servers: int
 
     @property
     def total(self) -> int:
@@ -48,14 +49,15 @@ class ClientFigures(Message):
 
 
 class LoadReport(Message):
-    """`aggregator_seconds` are medians over rounds. Without a published round there are no
-    figures of clients and rounds."""
+    """`aggregator_seconds` are medians over rounds; `one_client` is one of many, its start
+    included. Without a published round there are no figures of clients and rounds."""
 
     setting: Setting
     rounds_per_minute: float
     clients: ClientFigures | None
     aggregator_seconds: AggregatorSeconds | None
     aggregator: Usage
+    one_client: Usage
     failures: Failures
     rounds: Many[RoundTimes]
     samples: Many[Sample]

@@ -8,14 +8,18 @@ from threading import Event
 from typing import cast
 
 from python_on_whales import Container
+from python_on_whales.exceptions import DockerException
 
 from experiments.load.usage import SAMPLES, Sample, read_sample
 from fedperm.clock import Clock
 
+_KILLED = 137
+"""What is left of a shell whose container has ended."""
+
 
 @contextmanager
 def sampled(container: Container, clock: Clock) -> Iterator[list[Sample]]:
-    """The list grows until the block is left; a container that cannot be sampled is an error."""
+    """The list grows until the block is left or the container ends."""
     samples: list[Sample] = []
     enough = Event()
 
@@ -36,5 +40,9 @@ def sampled(container: Container, clock: Clock) -> Iterator[list[Sample]]:
 
 def _lines(container: Container) -> Iterator[str]:
     answer = container.execute(["sh", "-c", SAMPLES], stream=True)
-    for _, line in cast("Iterator[tuple[str, bytes]]", answer):
-        yield line.decode()
+    try:
+        for _, line in cast("Iterator[tuple[str, bytes]]", answer):
+            yield line.decode()
+    except DockerException as error:
+        if error.return_code != _KILLED:
+            raise

@@ -33,8 +33,19 @@ class Ending:
 
 @dataclass(frozen=True)
 class Endings:
+    """Servers still run."""
+
     operator: Ending
     clients: tuple[Ending, ...]
+    servers: tuple[Ending, ...]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Samples of the aggregator, and of one client."""
+
+    aggregator: Sequence[Sample]
+    one_client: Sequence[Sample]
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
@@ -43,7 +54,7 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 
 def summarise(
-    setting: Setting, rounds: Sequence[RoundReport], endings: Endings, samples: Sequence[Sample]
+    setting: Setting, rounds: Sequence[RoundReport], endings: Endings, watched: Watched
 ) -> LoadReport:
     published = [report for report in rounds if report.outcome.state is RoundState.PUBLISHED]
     reports = [named.report for report in published for named in report.reports]
@@ -53,10 +64,11 @@ def summarise(
         rounds_per_minute=_rounds_per_minute(times),
         clients=_of_clients(reports) if reports else None,
         aggregator_seconds=_of_aggregator(published) if published else None,
-        aggregator=usage_of(samples),
+        aggregator=usage_of(watched.aggregator),
+        one_client=usage_of(watched.one_client),
         failures=_failures(setting, rounds, endings),
         rounds=tuple(times),
-        samples=tuple(samples),
+        samples=tuple(watched.aggregator),
     )
 
 
@@ -122,4 +134,5 @@ def _failures(setting: Setting, rounds: Sequence[RoundReport], endings: Endings)
         aborted_rounds=sum(report.outcome.state is RoundState.ABORTED for report in rounds),
         failed_clients=sum(ending.is_failure for ending in endings.clients) + never_started,
         failed_operator=int(endings.operator.is_failure),
+        failed_servers=sum(ending.restarts > 0 for ending in endings.servers),
     )

@@ -34,7 +34,7 @@ class Sample(Message):
 
 
 class Usage(Message):
-    """From the first sample to the last. `idle_memory_bytes` is the first sample's."""
+    """CPU from the container's start to the last sample; `idle_memory_bytes` is the first one's."""
 
     cpu_seconds: float
     idle_memory_bytes: int
@@ -57,9 +57,9 @@ def read_sample(line: str, at: float) -> Sample:
 
 def usage_of(samples: Sequence[Sample]) -> Usage:
     if len(samples) < 2:
-        raise LoadError(f"{len(samples)} samples of the aggregator", "did its container start?")
+        raise LoadError(f"{len(samples)} samples of a container", "did it start? see the log")
     return Usage(
-        cpu_seconds=samples[-1].cpu_seconds - samples[0].cpu_seconds,
+        cpu_seconds=samples[-1].cpu_seconds,
         idle_memory_bytes=samples[0].memory_bytes,
         peak_memory_bytes=max(sample.memory_bytes for sample in samples),
         interval_seconds=INTERVAL_SECONDS,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from experiments.load.setting import Setting
-from experiments.load.summary import Ending, Endings
+from experiments.load.summary import Ending, Endings, Watched
 from experiments.load.usage import Sample
 from fedperm.wire.aggregator import RoundReport
 
@@ -12,13 +12,16 @@ SETTING = Setting(clients=3, rounds=2, k1=4, k2=1, parameters=8, deadline_second
 MIB = 1 << 20
 
 DONE = Ending(exit_code=0, restarts=0)
-ALL_DONE = Endings(DONE, (DONE, DONE, DONE))
+UP = Ending(exit_code=None, restarts=0)
+ALL_DONE = Endings(DONE, (DONE, DONE, DONE), (UP, UP))
 
 SAMPLES = (
     Sample(at=99.0, cpu_seconds=1.0, memory_bytes=50 * MIB),
     Sample(at=120.0, cpu_seconds=4.0, memory_bytes=80 * MIB),
     Sample(at=161.0, cpu_seconds=7.5, memory_bytes=60 * MIB),
 )
+
+WATCHED = Watched(SAMPLES, SAMPLES[1:])
 
 
 def update(client: str, state: str = "included") -> dict[str, Any]:

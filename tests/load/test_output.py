@@ -1,15 +1,17 @@
 """What people get: a table and a picture."""
 
+from dataclasses import replace
+
 import pytest
 from rich.console import Console
 
 from experiments.load.figure import draw
 from experiments.load.page import page
-from experiments.load.summary import Ending, Endings, summarise
-from tests.load.stories import ALL_DONE, DONE, SAMPLES, SETTING, TWO_ROUNDS
+from experiments.load.summary import summarise
+from tests.load.stories import ALL_DONE, DONE, SETTING, TWO_ROUNDS, UP, WATCHED
 
-FINE = summarise(SETTING, TWO_ROUNDS, ALL_DONE, SAMPLES)
-EMPTY = summarise(SETTING, [], Endings(Ending(None, 0), (DONE,)), SAMPLES)
+FINE = summarise(SETTING, TWO_ROUNDS, ALL_DONE, WATCHED)
+EMPTY = summarise(SETTING, [], replace(ALL_DONE, operator=UP, clients=(DONE,)), WATCHED)
 
 
 def text_of(report) -> str:
@@ -21,7 +23,7 @@ def text_of(report) -> str:
 
 def test_the_table_says_all_that_was_measured():
     text = text_of(FINE)
-    for words in ("2.00", "p50 3.50 s, p99 5.95 s", "6.50 s", "80.0 MiB at most", "up 1 kB"):
+    for words in ("2.00", "p50 3.50 s, p99 5.95 s", "7.50 s", "80.0 MiB at most", "up 1 kB"):
         assert words in text
     assert text.split()[-2:] == ["failures", "0"]
 

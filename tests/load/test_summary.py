@@ -1,10 +1,12 @@
 """From what was told to figures, worked by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from experiments.load.report import LoadReport
-from experiments.load.summary import Ending, Endings, percentile, summarise
-from tests.load.stories import ALL_DONE, DONE, MIB, SAMPLES, SETTING, TWO_ROUNDS, round_told
+from experiments.load.summary import Ending, percentile, summarise
+from tests.load.stories import ALL_DONE, DONE, MIB, SETTING, TWO_ROUNDS, UP, WATCHED, round_told
 
 UPLOADS = (1.0, 2.0, 6.0)
 
@@ -18,7 +20,7 @@ def test_a_percentile_lies_between_its_neighbours(percent, expected):
 
 
 def test_figures_of_two_rounds():
-    report = summarise(SETTING, TWO_ROUNDS, ALL_DONE, SAMPLES)
+    report = summarise(SETTING, TWO_ROUNDS, ALL_DONE, WATCHED)
     assert report.rounds_per_minute == 2.0  # 100 to 160
     assert report.clients.upload.p50 == 3.5
     assert report.clients.upload.p99 == pytest.approx(5.95)
@@ -26,8 +28,9 @@ def test_figures_of_two_rounds():
     assert report.clients.seconds.upload == 3.5
     assert report.clients.bytes_up == 1003.5
     assert report.aggregator_seconds.folding_cpu == 1.5
-    assert report.aggregator.cpu_seconds == 6.5
+    assert report.aggregator.cpu_seconds == 7.5
     assert report.aggregator.peak_memory_bytes == 80 * MIB
+    assert report.one_client.idle_memory_bytes == 80 * MIB
     assert report.aggregator.idle_memory_bytes == 50 * MIB
     assert report.failures.total == 0
 
@@ -53,29 +56,30 @@ def test_figures_of_two_rounds():
             "missing_uploads",
             2,
         ),
-        (TWO_ROUNDS[1], Endings(Ending(1, 0), ALL_DONE.clients), "failed_operator", 1),
-        (TWO_ROUNDS[1], Endings(Ending(None, 0), ALL_DONE.clients), "failed_operator", 1),
-        (TWO_ROUNDS[1], Endings(DONE, (DONE, Ending(3, 0), DONE)), "failed_clients", 1),
-        (TWO_ROUNDS[1], Endings(DONE, (DONE, Ending(0, 2), DONE)), "failed_clients", 1),
-        (TWO_ROUNDS[1], Endings(DONE, (DONE,)), "failed_clients", 2),
+        (TWO_ROUNDS[1], replace(ALL_DONE, operator=Ending(1, 0)), "failed_operator", 1),
+        (TWO_ROUNDS[1], replace(ALL_DONE, operator=UP), "failed_operator", 1),
+        (TWO_ROUNDS[1], replace(ALL_DONE, clients=(DONE, Ending(3, 0), DONE)), "failed_clients", 1),
+        (TWO_ROUNDS[1], replace(ALL_DONE, clients=(DONE, Ending(0, 2), DONE)), "failed_clients", 1),
+        (TWO_ROUNDS[1], replace(ALL_DONE, clients=(DONE,)), "failed_clients", 2),
+        (TWO_ROUNDS[1], replace(ALL_DONE, servers=(UP, Ending(None, 1))), "failed_servers", 1),
     ],
 )
 def test_every_failure_is_counted_once(last, endings, kind, count):
-    failures = summarise(SETTING, [TWO_ROUNDS[0], last], endings, SAMPLES).failures
+    failures = summarise(SETTING, [TWO_ROUNDS[0], last], endings, WATCHED).failures
     assert getattr(failures, kind) == count
     assert failures.total == count
 
 
 def test_an_aborted_round_lacks_its_uploads_too_and_has_no_times():
     aborted = round_told(2, 150.0, (), state="aborted", states=("dropped", "dropped"))
-    report = summarise(SETTING, [TWO_ROUNDS[0], aborted], ALL_DONE, SAMPLES)
+    report = summarise(SETTING, [TWO_ROUNDS[0], aborted], ALL_DONE, WATCHED)
     assert (report.failures.aborted_rounds, report.failures.missing_uploads) == (1, 3)
     assert len(report.rounds) == 1
     assert report.rounds_per_minute == 6.0
 
 
 def test_a_run_without_rounds_is_reported_as_a_failure():
-    report = summarise(SETTING, [], Endings(Ending(None, 0), ()), SAMPLES)
+    report = summarise(SETTING, [], replace(ALL_DONE, clients=(), operator=UP), WATCHED)
     assert report.clients is None
     assert report.rounds_per_minute == 0
     assert report.failures.missing_uploads == 6
@@ -83,5 +87,5 @@ def test_a_run_without_rounds_is_reported_as_a_failure():
 
 
 def test_a_report_comes_back_from_its_json():
-    report = summarise(SETTING, TWO_ROUNDS, ALL_DONE, SAMPLES)
+    report = summarise(SETTING, TWO_ROUNDS, ALL_DONE, WATCHED)
     assert LoadReport.model_validate_json(report.model_dump_json(indent=1)) == report
