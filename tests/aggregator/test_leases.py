@@ -7,14 +7,17 @@ from random import Random
 from typing import Any
 
 import pytest
+from sqlalchemy import func, select
 
 from fedperm.wire.aggregator import Event, EventKind, RoundState, UpdateState
 from fedperm.workers import Workers
+from fedperm_aggregator.checking import CheckJob
 from fedperm_aggregator.crew import MOST_ATTEMPTS
 from fedperm_aggregator.stores.jobs import JobStore
+from fedperm_aggregator.tables import JobRow
 from tests.aggregator.bench import IN_THIS_PROCESS, Aggregator, Bench
 from tests.aggregator.exactness import check_sum
-from tests.aggregator.gated import gated
+from tests.aggregator.gated import PATIENCE_SECONDS, gated
 from tests.aggregator.parties import OPERATOR, Client
 from tests.core.federation import InlineExecutor
 
@@ -216,6 +219,76 @@ async def test_a_pool_that_breaks_is_replaced(opened: Bench, clients: list[Clien
     await attempt(opened, 2)
     assert opened.aggregator.pool.workers is IN_THIS_PROCESS
     assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
+
+
+class Mortal(Executor):
+    """Holds what it is given until told to go on. A job on the poisoned upload then kills a
+    process, and with it every job that is held."""
+
+    def __init__(self, poison: str) -> None:
+        self._poison = poison
+        self._held: list[tuple[Future[Any], Any, Any]] = []
+        self.is_broken = False
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        if self.is_broken:
+            raise BrokenProcessPool("a process died")
+        if not isinstance(args[0], CheckJob):
+            return InlineExecutor().submit(fn, *args, **kwargs)
+        future: Future[Any] = Future()
+        self._held.append((future, fn, args[0]))
+        return future
+
+    @property
+    def held(self) -> int:
+        return len(self._held)
+
+    def go_on(self) -> None:
+        self.is_broken = any(self._poison in job.path.name for _, _, job in self._held)
+        for future, fn, job in self._held:
+            if self.is_broken:
+                future.set_exception(BrokenProcessPool("a process died"))
+            else:
+                future.set_result(fn(job))
+        self._held.clear()
+
+
+def leased(bench: Bench) -> int:
+    """Jobs that somebody is at."""
+    query = select(func.count()).where(JobRow.owner.is_not(None))
+    return bench.aggregator.database.transact(lambda session: session.scalar(query) or 0)
+
+
+async def until_all_are_held(bench: Bench, pool: Mortal) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while pool.held < leased(bench):
+            await asyncio.sleep(0.005)
+
+
+async def test_an_upload_that_kills_workers_takes_no_other_with_it(
+    opened: Bench, clients: list[Client]
+):
+    """All are checked at once, and each time that the poisoned one is among them all break."""
+    aggregator, broken = opened.aggregator, 0
+    use(aggregator, Mortal("ben"))
+    await opened.contribute(1, *clients)
+    for _ in range(4 * MOST_ATTEMPTS):
+        await aggregator.services.foreman.tick()
+        if await opened.state(1) is not RoundState.OPEN:
+            break
+        pool = aggregator.pool.workers.executor
+        aggregator.workers = Workers(Mortal("ben"), 1)  # what the next pool will be
+        await until_all_are_held(opened, pool)
+        pool.go_on()
+        await aggregator.services.foreman.drain()
+        broken += pool.is_broken
+        opened.clock.advance(1)
+    await aggregator.tick()
+    assert broken == 1 + MOST_ATTEMPTS
+    assert await check_sum(opened, 1) == ("ada", "cleo")
+    report = await opened.api.update(opened.run, 1, "ben", OPERATOR)
+    assert report.reason == "could not be checked: BrokenProcessPool (5 attempts)"
+    assert {e.client for e in await events(opened, EventKind.JOB_FAILED)} == {"ben"}
 
 
 async def test_a_shutdown_gives_unfinished_jobs_back_without_counting_the_attempt(

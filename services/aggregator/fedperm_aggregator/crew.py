@@ -15,6 +15,7 @@ from typing import Protocol
 
 from fedperm.clock import Clock
 from fedperm.errors import FedPermError
+from fedperm.workers import Workers
 from fedperm_aggregator.pool import WorkerPool
 from fedperm_aggregator.stores.jobs import JobStore, Lease
 from fedperm_aggregator.tables import JobKind
@@ -37,6 +38,10 @@ class Trade(Protocol):
 
 
 class Crew:
+    """A worker process that dies breaks the pool, and with it every job that was in it. All of
+    them are suspects then, and jobs run one at a time until none is left: only a job that breaks
+    the pool alone is charged with an attempt. One bad upload cannot get its neighbours refused."""
+
     def __init__(
         self,
         jobs: JobStore,
@@ -55,6 +60,7 @@ class Crew:
         self._hands = 2 * pool.workers.count
         self._threads = ThreadPoolExecutor(self._hands, "crew")
         self._at_work: dict[Lease, Future[None]] = {}
+        self._suspects: set[int] = set()
         self._is_stopping = False
 
     def take_over(self) -> None:
@@ -69,12 +75,13 @@ class Crew:
 
     def start_jobs(self) -> None:
         """As many as there are hands for."""
-        free = self._hands - len(self._at_work)
+        is_alone = bool(self._suspects)
+        free = (1 if is_alone else self._hands) - len(self._at_work)
         if free <= 0 or self._is_stopping:
             return
         now = self._clock.now()
         for lease in self._jobs.claim(now, self._lease_seconds, free, self._randomness):
-            self._at_work[lease] = self._threads.submit(self._carry_out, lease)
+            self._at_work[lease] = self._threads.submit(self._carry_out, lease, is_alone)
 
     def rest(self, seconds: float) -> None:
         """So long, or until one of the jobs is done: what follows from it is due then."""
@@ -102,14 +109,27 @@ class Crew:
                     # not even the failure could be written down; the lease will run out
                     log.error("a job was lost: %s", type(error).__name__, exc_info=error)
 
-    def _carry_out(self, lease: Lease) -> None:
+    def _carry_out(self, lease: Lease, is_alone: bool) -> None:
         workers = self._pool.workers
         try:
             self._trades[lease.kind].perform(lease)
+        except BrokenExecutor as error:
+            self._break(lease, error, workers, is_alone)
         except Exception as error:
-            if isinstance(error, BrokenExecutor) and not self._is_stopping:
-                self._pool.replace(workers)
+            self._suspects.discard(lease.job)
             self._fail(lease, error)
+        else:
+            self._suspects.discard(lease.job)
+
+    def _break(self, lease: Lease, error: BrokenExecutor, workers: Workers, is_alone: bool) -> None:
+        if not self._is_stopping:
+            self._pool.replace(workers)
+        self._suspects.add(lease.job)
+        if is_alone or self._is_stopping:
+            self._fail(lease, error)
+        else:
+            log.warning("a worker process died; the jobs of its pool are tried one by one")
+            self._jobs.give_back(lease)
 
     def _fail(self, lease: Lease, error: Exception) -> None:
         if self._is_stopping:
@@ -118,6 +138,7 @@ class Crew:
         reason = error.message if isinstance(error, FedPermError) else type(error).__name__
         log.warning("attempt %d failed: %s", lease.attempt, reason, exc_info=error)
         if lease.attempt >= MOST_ATTEMPTS:
+            self._suspects.discard(lease.job)
             self._trades[lease.kind].give_up(lease, f"{reason} ({MOST_ATTEMPTS} attempts)")
         else:
             pause = min(PAUSE_SECONDS * lease.attempt, self._lease_seconds)
