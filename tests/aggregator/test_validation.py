@@ -113,6 +113,26 @@ def hits(folder: Path, number: mpz) -> list[Path]:
     return [path for path in found if any(e in path.read_bytes() for e in encodings)]
 
 
+async def test_whoever_sent_a_factor_of_the_key_is_asked_no_more(
+    opened: Bench, clients: list[Client]
+):
+    """It is told in this order: whoever reads of the verdict can rely on the exclusion."""
+    p, _ = opened.pair().factors(SECRET_KEY_ACCESS)
+    await reject(opened, clients, with_ciphertext(opened, clients[0], 5 * p, place=2))
+    events = opened.aggregator.events.of_run(opened.run, 0)
+    assert [e.event for e in events if e.client == "ada"] == [
+        EventKind.PARTICIPANT_JOINED,
+        EventKind.UPDATE_STORED,
+        EventKind.PARTICIPANT_EXCLUDED,
+        EventKind.UPDATE_CHECKED,
+        EventKind.KEY_COMPROMISED,
+    ]
+    listed = (await opened.api.participants(opened.run, OPERATOR)).participants
+    assert [p.client for p in listed if p.excluded] == ["ada"]
+    second = await opened.api.outcome(opened.run, 2, OPERATOR)
+    assert second.selected == ("ben", "cleo")
+
+
 async def test_a_rejected_upload_is_destroyed_before_the_round_ends(
     opened: Bench, clients: list[Client]
 ):

@@ -14,6 +14,7 @@ class Validation:
         self, stores: Stores, documents: Documents, blobs: Blobs, pool: WorkerPool, clock: Clock
     ) -> None:
         self._updates = stores.updates
+        self._participants = stores.participants
         self._documents = documents
         self._blobs = blobs
         self._pool = pool
@@ -24,6 +25,9 @@ class Validation:
         path = self._blobs.upload(lease.run, lease.round, lease.client, task.sha256)
         job = CheckJob(path, self._documents.terms(lease.run, task.epoch))
         verdict = self._pool.workers.executor.submit(check_update, job).result()
+        if verdict.reveals_key:
+            # before the verdict ends the job: after a crash in between both are done again
+            self._participants.exclude(lease.run, lease.client, self._clock.now())
         written = self._updates.settle(lease, verdict, self._clock.now())
         if written and verdict.reason:
             # not needed any more, and it may hold a factor of the key
