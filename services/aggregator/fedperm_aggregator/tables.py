@@ -10,6 +10,7 @@ from sqlalchemy import (
     Enum,
     ForeignKey,
     Index,
+    Integer,
     LargeBinary,
     String,
     Text,
@@ -161,12 +162,12 @@ class JobRow(Base):
 
 
 class EventRow(Base):
-    """Append-only."""
+    """Append-only. SQLite numbers rows in columns of the type INTEGER only, of 64 bits there."""
 
     __tablename__ = "events"
     __table_args__ = (Index("events_of_a_run", "run", "id"), {"sqlite_autoincrement": True})
 
-    id: Mapped[int] = mapped_column(primary_key=True)
+    id: Mapped[int] = mapped_column(BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
     run: Mapped[str] = mapped_column(Name)
     at: Mapped[float]
     event: Mapped[str] = mapped_column(String(32))

@@ -1,24 +1,28 @@
-"""One way to a database: SQLite by default, another by its URL.
+"""One way to a database: SQLite by default, PostgreSQL by its URL.
 
-Every method of a store is one transaction (`transaction`). For SQLite a writer takes the lock
-when it begins: SQLAlchemy's default would let two of them read, then lose one's write.
+Every method of a store is one transaction (`transaction`), and they happen one at a time
+(`engines`).
 """
 
-import sqlite3
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from sqlalchemy import URL, Engine, MetaData, create_engine, event
-from sqlalchemy.engine import Connection
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy import URL, MetaData
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoFreeConnectionError
 from sqlalchemy.orm import Session
 
-from fedperm.errors import BusyError, SettingsError, StorageFullError
+from fedperm.engines import open_engine
+from fedperm.errors import BusyError, ServiceError, SettingsError, StorageFullError
 
-BUSY_SECONDS = 5.0
-"""How long a writer waits for the lock before it says so."""
+MOST_ATTEMPTS = 5
+"""Of a transaction that PostgreSQL undid."""
+
+_UNDONE = ("40001", "40P01")  # by a failure to serialize, by a deadlock
+_LOCKED = ("SQLITE_BUSY", "SQLITE_LOCKED", "55P03")
+_FULL = ("SQLITE_FULL", "53100")
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -28,18 +32,34 @@ class Database:
     """An engine, and transactions on it."""
 
     def __init__(self, url: str) -> None:
-        self.engine = _engine(url)
+        self.engine = open_engine(url)
 
     def transact(self, work: Callable[[Session], Result]) -> Result:
-        """Commits what `work` did, or nothing of it."""
+        """Commits what `work` did, or nothing of it. `work` may be called again, so it has no
+        effect but through the session."""
         try:
-            with Session(self.engine, expire_on_commit=False) as session, session.begin():
-                return work(session)
-        except OperationalError as error:
-            raise _in_words(error) from error
+            return self._repeatedly(work)
+        except SQLAlchemyError as error:
+            in_words = _in_words(error)
+            if in_words is None:
+                raise
+            raise in_words from error
 
     def close(self) -> None:
         self.engine.dispose()
+
+    def _repeatedly(self, work: Callable[[Session], Result]) -> Result:
+        for _ in range(MOST_ATTEMPTS - 1):
+            try:
+                return self._once(work)
+            except OperationalError as error:
+                if _code(error) not in _UNDONE:
+                    raise
+        return self._once(work)
+
+    def _once(self, work: Callable[[Session], Result]) -> Result:
+        with Session(self.engine, expire_on_commit=False) as session, session.begin():
+            return work(session)
 
 
 def sqlite_url(file: Path) -> str:
@@ -51,10 +71,15 @@ def open_database(url: str, tables: MetaData) -> Database:
     try:
         database = Database(url)
         tables.create_all(database.engine)
-    except (SQLAlchemyError, ImportError) as error:
+    except ImportError as error:
         raise SettingsError(
-            f"the database cannot be opened: {type(error).__name__}",
-            "check the database URL, or the permissions of the state directory",
+            f"the database's driver is not installed: {error.name}",
+            "PostgreSQL's comes with the extra fedperm[postgres]",
+        ) from error
+    except SQLAlchemyError as error:
+        raise SettingsError(
+            f"the database cannot be opened: {_without_url(error)}",
+            "check the database URL and its server, or the permissions of the state directory",
         ) from error
     return database
 
@@ -81,29 +106,32 @@ def transaction(
     return run
 
 
-def _engine(url: str) -> Engine:
-    if not url.startswith("sqlite"):
-        return create_engine(url, isolation_level="REPEATABLE READ", pool_pre_ping=True)
-    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
-    event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _take_the_lock)
-    return engine
-
-
-def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
-    connection.isolation_level = None  # the driver must not begin transactions of its own
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _take_the_lock(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-def _in_words(error: OperationalError) -> Exception:
-    text = str(error.orig)
-    if "locked" in text or "busy" in text:
+def _in_words(error: SQLAlchemyError) -> ServiceError | None:
+    """None for what is no trouble of the database's: a mistake of ours, say."""
+    if isinstance(error, NoFreeConnectionError):
+        return BusyError("all connections to the database are in use", "try again in a second")
+    if not isinstance(error, DBAPIError) or not _is_the_databases(error):
+        return None
+    code = _code(error)
+    if code.startswith(_LOCKED):
         return BusyError("the database is locked", "try again in a second")
-    if "full" in text:
+    if code.startswith(_FULL):
         return StorageFullError("the database has no room left", "free disk space and try again")
     return BusyError("the database does not answer", "try again; the log says more")
+
+
+def _is_the_databases(error: DBAPIError) -> bool:
+    return isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
+
+
+def _code(error: DBAPIError) -> str:
+    """SQLite's name of the error, or PostgreSQL's SQLSTATE; none if nobody answered."""
+    name = getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None)
+    return name or ""
+
+
+def _without_url(error: SQLAlchemyError) -> str:
+    """What the server or the driver said of a connection; other errors may repeat the URL."""
+    if isinstance(error, OperationalError):
+        return " ".join(str(error.orig).split())
+    return type(error).__name__

@@ -1,0 +1,77 @@
+"""SQLite and PostgreSQL, opened so that there is one transaction at a time, readers included.
+
+What the stores promise spans rows: who is in a sealed round, an audit chain without a gap, events
+whose numbers rise in the order in which they can be seen. One at a time, all of it holds on both
+databases alike.
+
+SQLite has a lock for it; SQLAlchemy's default would let two writers read, then lose one's write.
+PostgreSQL gets an advisory lock, and READ COMMITTED: every statement after the lock sees all that
+was committed before it, while REPEATABLE READ would see what was there before the wait. Not
+SERIALIZABLE with retries: numbers of events are drawn before they can be seen, which no isolation
+level orders, and where all append to one chain nearly every attempt is undone.
+"""
+
+import sqlite3
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event, make_url
+from sqlalchemy.engine import Connection
+
+from fedperm.errors import SettingsError
+
+BUSY_SECONDS = 5
+"""How long a transaction waits for its turn before it says so."""
+
+_TURN = 0x46656450
+"""The lock's number: any that other users of the database do not take."""
+
+
+def open_engine(url: str) -> Engine:
+    match make_url(url).get_backend_name():
+        case "sqlite":
+            return _sqlite(url)
+        case "postgresql":
+            return _postgresql(url)
+        case other:
+            raise SettingsError(
+                f"the database cannot be opened: {other} is not supported",
+                "use a URL of SQLite or PostgreSQL, or none",
+            )
+
+
+def _sqlite(url: str) -> Engine:
+    engine = create_engine(url, connect_args={"timeout": float(BUSY_SECONDS)})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    return engine
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
+    connection.isolation_level = None  # the driver must not begin transactions of its own
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _postgresql(url: str) -> Engine:
+    # a server that vanished without a word is noticed within half a minute, not after hours
+    alive = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+    engine = create_engine(
+        url,
+        isolation_level="READ COMMITTED",
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": BUSY_SECONDS, **alive},
+    )
+    event.listen(engine, "connect", _prepare_postgresql)
+    event.listen(engine, "begin", _take_turns)
+    return engine
+
+
+def _prepare_postgresql(connection: Any, _record: Any) -> None:
+    """A process that stands still in a transaction must not stop all others for ever."""
+    connection.execute(f"SET lock_timeout = '{BUSY_SECONDS}s'")
+    connection.execute(f"SET idle_in_transaction_session_timeout = '{6 * BUSY_SECONDS}s'")
+    connection.commit()
+
+
+def _take_turns(connection: Connection) -> None:
+    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_TURN})")
