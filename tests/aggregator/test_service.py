@@ -30,6 +30,12 @@ def test_settings_come_from_the_environment(monkeypatch, tmp_path: Path):
     assert settings.processes >= 1
     monkeypatch.setenv(PREFIX + "DATABASE_URL", "sqlite:////elsewhere.db")
     assert AggregatorSettings.from_environment().url == "sqlite:////elsewhere.db"
+    (tmp_path / "url").write_text("sqlite:////in-a-file.db\n")
+    monkeypatch.setenv(PREFIX + "DATABASE_URL_FILE", str(tmp_path / "url"))
+    with pytest.raises(SettingsError, match="not both"):
+        _ = AggregatorSettings.from_environment().url
+    monkeypatch.delenv(PREFIX + "DATABASE_URL")
+    assert AggregatorSettings.from_environment().url == "sqlite:////in-a-file.db"
     monkeypatch.setenv(PREFIX + "ONLINE_SECOND", "5")
     with pytest.raises(SettingsError, match="ONLINE_SECOND"):
         AggregatorSettings.from_environment()

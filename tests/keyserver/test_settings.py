@@ -52,6 +52,9 @@ def test_the_key_encryption_key_comes_from_a_file_or_a_variable_or_is_missing(se
         ({"tls_key": "/nonexistent/key", "tls_certificate": "/nonexistent/c"}, "check both files"),
         ({"state_directory": "/dev/null/state"}, "/dev/null/state"),
         ({"database_url": "nonsense://user:password@host"}, "database cannot be opened"),
+        ({"database_url": "sqlite:///a.db", "database_url_file": "/dev/null"}, "not both"),
+        ({"database_url_file": "/nonexistent/url"}, "/nonexistent/url"),
+        ({"database_url_file": "/dev/null"}, "/dev/null is empty"),
     ],
     ids=str,
 )
@@ -74,3 +77,10 @@ def test_the_database_lies_in_the_state_directory(settings_from, tmp_path):
     make_state_folder(settings.state_directory)
     open_database(settings.url, Base.metadata).close()
     assert (settings.state_directory / "keyserver.db").exists()
+
+
+def test_the_database_url_may_stand_in_a_file(settings_from, tmp_path):
+    (tmp_path / "url").write_text("postgresql+psycopg://me:password@host/keys\n")
+    settings = settings_from(database_url_file=str(tmp_path / "url"))
+    assert settings.url == "postgresql+psycopg://me:password@host/keys"
+    assert "password" not in repr(settings)

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, TypeVar
 from pydantic import Field, SecretStr
 
 from fedperm.database import sqlite_url
-from fedperm.errors import FedPermError
+from fedperm.errors import FedPermError, SettingsError
 from fedperm.logs import LogLevel, configure_logs
 from fedperm.settings import Settings, read_secret
 from fedperm.web.credentials import OperatorCredential
@@ -36,6 +36,7 @@ class ServerSettings(Settings):
     state_directory: Path
     database_url: SecretStr | None = None
     """May hold a password."""
+    database_url_file: Path | None = None
     insecure_for_tests: bool = False
     """Admits short keys and no norm bound, to those who say the same."""
 
@@ -48,7 +49,13 @@ class ServerSettings(Settings):
     @property
     def url(self) -> str:
         """Of the database: a file in the state directory if nothing else is said."""
-        if self.database_url is not None:
+        if self.database_url and self.database_url_file:
+            raise SettingsError(
+                "the database URL is given twice", "set the file or the variable, not both"
+            )
+        if self.database_url_file:
+            return read_secret(self.database_url_file)
+        if self.database_url:
             return self.database_url.get_secret_value()
         return sqlite_url(self.state_directory / f"{self.program}.db")
 
