@@ -80,7 +80,7 @@ class Aggregator:
         **settings: Any,
     ) -> None:
         self.folder, self.clock, self.workers, self.seed = folder, clock, workers, seed
-        self.settings = settings_in(folder, **settings)
+        self.changes, self.settings = settings, settings_in(folder, **settings)
         make_state_folder(self.settings.state_directory)
         self.database = open_database(self.settings.url, Base.metadata)
         self.pool = WorkerPool(lambda: self.workers)
@@ -106,13 +106,13 @@ class Aggregator:
 
     def restarted(self) -> "Aggregator":
         """As after a crash: nothing of this one is closed in order, its memory is lost."""
-        successor = Aggregator(self.folder, self.clock, seed=self.seed + 1)
+        successor = Aggregator(self.folder, self.clock, seed=self.seed + 1, **self.changes)
         successor.services.foreman.start()
         return successor
 
     def sibling(self, workers: Workers) -> "Aggregator":
         """A second one on the same state, as if nothing forbade it."""
-        return Aggregator(self.folder, self.clock, workers, self.seed + 1)
+        return Aggregator(self.folder, self.clock, workers, self.seed + 1, **self.changes)
 
     async def tick(self) -> None:
         """Until nothing is left to do at this moment: nothing happened in the last tick."""

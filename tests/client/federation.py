@@ -32,13 +32,20 @@ MOST_STEPS = 200
 
 
 class Federation:
-    def __init__(self, folder: Path, clock: MovingClock) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        clock: MovingClock,
+        key_database: str | None = None,
+        run_database: str | None = None,
+    ) -> None:
+        """Databases by their URLs; files in the servers' folders if there are none."""
         self.folder = folder
         self.clock = clock
         for name in ("keyserver", "aggregator"):
             (folder / name).mkdir()
-        self.key_server = Server(folder / "keyserver", clock)
-        self.aggregator = Aggregator(folder / "aggregator", clock)
+        self.key_server = Server(folder / "keyserver", clock, url=key_database)
+        self.aggregator = Aggregator(folder / "aggregator", clock, database_url=run_database)
 
     async def create_key(self) -> None:
         await self.key_server.api.create_key(KEY, KeyRequest(key_bits=KEY_BITS), KEY_OPERATOR)

@@ -15,12 +15,18 @@ def clock() -> MovingClock:
 
 
 @pytest.fixture
-def start(tmp_path, clock):
+def url() -> str | None:
+    """Of the database, for modules that try others than a file in the state directory."""
+    return None
+
+
+@pytest.fixture
+def start(tmp_path, clock, url):
     """Starts servers on one and the same database, and stops them all."""
     servers = []
 
     def start(**changes) -> Server:
-        servers.append(Server(tmp_path, clock, **changes))
+        servers.append(Server(tmp_path, clock, url=url, **changes))
         return servers[-1]
 
     yield start

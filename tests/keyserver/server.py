@@ -1,4 +1,4 @@
-"""A key server in this process, on a database file of its own, with a clock that tests move."""
+"""A key server in this process, on a database of its own, with a clock that tests move."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -46,18 +46,24 @@ class MovingClock:
         self.time += seconds
 
 
-def database_in(folder: Path) -> Database:
+def database_in(folder: Path, url: str | None = None) -> Database:
+    """A file in the folder, or another one by its URL."""
     make_state_folder(folder)
-    return open_database(sqlite_url(folder / "keyserver.db"), Base.metadata)
+    return open_database(url or sqlite_url(folder / "keyserver.db"), Base.metadata)
 
 
 class Server:
-    """Several of them on one folder are several processes with one database, or a restart."""
+    """Several of them on one database are several processes, or a restart."""
 
     def __init__(
-        self, folder: Path, clock: MovingClock, kek: str | None = KEK, **changes: Any
+        self,
+        folder: Path,
+        clock: MovingClock,
+        kek: str | None = KEK,
+        url: str | None = None,
+        **changes: Any,
     ) -> None:
-        self.database = database_in(folder)
+        self.database = database_in(folder, url)
         randomness = from_operating_system()
         self.authority = establish(
             IdentityStore(self.database),

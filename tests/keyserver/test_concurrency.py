@@ -1,4 +1,4 @@
-"""Many at once, in threads of two servers on one SQLite file: nothing is given twice or lost."""
+"""Many at once, in threads of two servers on one database: nothing is given twice or lost."""
 
 import asyncio
 import threading
@@ -15,6 +15,11 @@ from tests.keyserver.member import Member
 from tests.keyserver.server import KEY_BITS, OPERATOR
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def url(database_url) -> str:
+    return database_url
 
 
 @pytest.fixture
