@@ -15,7 +15,7 @@ PROJECTS := shared/public shared/secret shared/cli services/keyserver services/a
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench clean constraints
+.PHONY: help setup demo test lint format bench clean constraints up down logs ps images images-check test-docker load
 
 help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,32 @@ format: setup ## format the code
 
 bench: setup ## measure the core against python-paillier; BENCH="--preset heavy" takes 8 minutes
 	$(BIN)/fedperm bench $(BENCH)
+
+up: ## a whole federation in containers, in the background; CLIENTS=5; knobs: .env.example
+	docker compose up --detach --build --scale client=$(or $(CLIENTS),5)
+	docker compose logs --follow operator
+
+down: ## stop the containers and remove what they made, volumes included
+	docker compose --profile '*' down --volumes --remove-orphans
+
+logs: ## follow the containers' logs
+	docker compose logs --follow
+
+ps: ## what the containers are doing
+	docker compose ps --all
+
+images: ## build the images and print their sizes
+	docker compose build --quiet
+	@docker image ls --filter 'reference=fedperm-*' --format 'table {{.Repository}}\t{{.Size}}'
+
+images-check: setup ## look into the images for what must not be there
+	$(BIN)/pytest -m docker tests/docker/test_images.py
+
+test-docker: setup ## the tests that need a Docker engine with compose
+	$(BIN)/pytest -m docker tests/docker
+
+load: setup ## many clients with nothing to learn, in containers; CLIENTS, ROUNDS, K1, K2, D
+	$(BIN)/python -m experiments.load $(strip $(foreach variable,CLIENTS ROUNDS K1 K2,$(call option,$(variable))) $(if $(D),--parameters $(D)))
 
 constraints: setup ## write the versions now installed to constraints.txt
 	$(BIN)/pip freeze --all --exclude-editable | sed -e '/^pip==/d' -e 's/+cpu$$//' > constraints.txt

@@ -19,7 +19,8 @@ FEDPERM = ROOT / ".venv/bin/fedperm"
 
 def blocks(document: str, kind: str = "") -> list[str]:
     text = (ROOT / document).read_text()
-    return re.findall(rf"^```{kind}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    return [block for its_kind, block in fenced if its_kind == kind]
 
 
 def free_port() -> int:

@@ -78,7 +78,7 @@ def test_clients_that_are_drawn_and_needed():
 
 
 def test_every_task_knows_how_many_shards_there_are():
-    assert "shards=10" in run_options(options(), min_records=1).option
+    assert "shards=5" in run_options(options(), min_records=1).option
     wanted = run_options(options(dataset=Dataset.SYNTHETIC, shards=30), min_records=1)
     assert set(wanted.option) == {"parameters=7850", "shards=30"}
 

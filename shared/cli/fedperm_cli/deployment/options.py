@@ -63,10 +63,8 @@ class OperationOptions(RecipeOptions):
     ] = False
     shards: Annotated[
         int, typer.Option(min=1, help="Parts of the data; a client has one of them.")
-    ] = 10
-    most_clients: Annotated[
-        int | None, typer.Option(help="Asked in a round.", show_default="as many as shards")
-    ] = None
+    ] = 5
+    most_clients: Annotated[int, typer.Option(min=1, help="Asked in a round at most.")] = 20
     quorum: Annotated[int, typer.Option(min=1, help="Clients needed in a sum.")] = 3
     start_with: Annotated[
         int | None,
@@ -85,10 +83,10 @@ class OperationOptions(RecipeOptions):
 def check_operation(options: OperationOptions) -> None:
     """Refuses what is impossible before any server is asked."""
     check_key_bits(options.key_bits, insecure_for_tests=options.insecure_test_key)
-    if options.quorum > _most_clients(options):
+    if options.quorum > options.most_clients:
         raise OptionsError(
-            f"a sum needs {options.quorum} clients, and a round asks {_most_clients(options)}",
-            "lower --quorum, or raise --most-clients or --shards",
+            f"a sum needs {options.quorum} clients, and a round asks {options.most_clients}",
+            "lower --quorum, or raise --most-clients",
         )
     check(run_options(options, min_records=1))
 
@@ -101,7 +99,7 @@ def run_options(options: OperationOptions, min_records: int) -> RunOptions:
         no_noise=options.no_noise,
         key=options.key,
         option=task_options(options),
-        clients=_most_clients(options),
+        clients=options.most_clients,
         min_contributors=options.quorum,
         start_with=given_or(options.start_with, options.quorum),
         deadline_seconds=options.deadline_seconds,
@@ -133,7 +131,3 @@ def _recipe(options: OperationOptions) -> Recipe:
     if options.dataset is Dataset.SYNTHETIC:  # no window is larger than a small vector
         return replace(recipe, k1=min(recipe.k1, options.parameters))
     return recipe
-
-
-def _most_clients(options: OperationOptions) -> int:
-    return given_or(options.most_clients, options.shards)

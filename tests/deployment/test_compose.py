@@ -1,0 +1,120 @@
+"""The compose file, its knobs in .env.example and the commands they configure agree."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fedperm_cli.deployment.options import OperationOptions
+from fedperm_client.settings import ClientSettings
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docker-compose.yml").read_text()
+COMPOSE = yaml.safe_load(TEXT)
+OWN_SERVICES = [
+    name for name, service in COMPOSE["services"].items() if "fedperm-" in service["image"]
+]
+OPERATION = {field.name for field in dataclasses.fields(OperationOptions)}
+KNOB_LINE = re.compile(r"^#([A-Z][A-Z0-9_]*)=(.*)$")
+
+
+def explained_knobs() -> dict[str, str]:
+    lines = (ROOT / ".env.example").read_text().splitlines()
+    return dict(match.groups() for line in lines if (match := KNOB_LINE.match(line)))
+
+
+def used_knobs() -> dict[str, str]:
+    """${NAME:-default}."""
+    return dict(re.findall(r"\$\{([A-Z0-9_]+):-([^}]*)\}", TEXT))
+
+
+def test_every_line_of_the_example_is_blank_a_comment_or_a_knob():
+    for line in (ROOT / ".env.example").read_text().splitlines():
+        assert not line or line.startswith("# ") or KNOB_LINE.match(line), line
+
+
+def test_every_knob_is_used_and_explained():
+    assert re.findall(r"\$\{([A-Z0-9_]+)[^A-Z0-9_:]", TEXT) == []  # all have a default
+    assert explained_knobs().keys() == used_knobs().keys()
+
+
+def test_explained_defaults_are_those_of_the_compose_file():
+    used = used_knobs()
+    for name, value in explained_knobs().items():
+        if used[name]:
+            assert value == used[name], name
+
+
+def test_blank_defaults_are_those_of_the_command():
+    """What compose leaves blank, the operator's command fills in."""
+    fields = {field.name: field.default for field in dataclasses.fields(OperationOptions)}
+    operator = COMPOSE["services"]["operator"]["environment"]
+    checked = 0
+    for variable, value in operator.items():
+        match = re.fullmatch(r"\$\{([A-Z0-9_]+):-\}", str(value))
+        if match and variable.startswith("FEDPERM_OPERATOR_"):
+            default = fields[variable.removeprefix("FEDPERM_OPERATOR_").lower()]
+            said = explained_knobs()[match[1]]
+            assert said == "" if default is None else type(default)(said) == default, variable
+            checked += 1
+    assert checked > 10
+
+
+@pytest.mark.parametrize(
+    ("service", "prefix", "known"),
+    [
+        ("operator", "FEDPERM_OPERATOR_", OPERATION),
+        ("load-operator", "FEDPERM_OPERATOR_", OPERATION),
+        ("client", "FEDPERM_CLIENT_", set(ClientSettings.model_fields)),
+        ("load-client", "FEDPERM_CLIENT_", set(ClientSettings.model_fields)),
+    ],
+)
+def test_every_variable_is_a_setting(service, prefix, known):
+    given = {
+        name.removeprefix(prefix).lower()
+        for name in COMPOSE["services"][service]["environment"]
+        if name.startswith(prefix)
+    }
+    assert given
+    assert given <= known
+
+
+@pytest.mark.parametrize("service", OWN_SERVICES)
+def test_our_containers_have_no_more_rights_than_they_need(service):
+    options = COMPOSE["services"][service]
+    assert options["read_only"]
+    assert options["cap_drop"] == ["ALL"]
+    assert options["security_opt"] == ["no-new-privileges:true"]
+    assert "privileged" not in options
+
+
+def test_the_two_servers_share_no_network():
+    services = COMPOSE["services"]
+    assert set(services["keyserver"]["networks"]).isdisjoint(services["aggregator"]["networks"])
+    assert services["init"]["network_mode"] == "none"
+
+
+def test_ports_are_open_to_this_host_only():
+    for service in COMPOSE["services"].values():
+        for port in service.get("ports", []):
+            assert str(port).startswith("127.0.0.1:")
+
+
+def test_secrets_are_mounted_read_only_and_only_where_they_belong():
+    mounted = {
+        volume.partition(":")[0]: set()
+        for service in COMPOSE["services"].values()
+        for volume in service.get("volumes", [])
+    }
+    for name, service in COMPOSE["services"].items():
+        for volume in service.get("volumes", []):
+            mounted[volume.partition(":")[0]].add(name)
+            if "-secrets:" in volume and name != "init" and "client-secrets" not in volume:
+                assert volume.endswith(":ro"), (name, volume)
+    assert mounted["authority"] == {"init"}
+    assert mounted["keyserver-secrets"] == {"init", "keyserver"}
+    assert mounted["aggregator-secrets"] == {"init", "aggregator"}
+    assert mounted["operator-secrets"] == {"init", "operator", "load-operator"}
+    assert mounted["keyserver-state"] == {"keyserver"}
