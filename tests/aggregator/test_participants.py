@@ -117,6 +117,9 @@ async def test_an_excluded_client_is_asked_no_more(opened: Bench, clients: list[
     second = await opened.api.outcome(opened.run, 2, OPERATOR)
     assert second.selected == ("ben", "cleo")
     assert (await opened.task(clients[0], settled=1)).kind is TaskKind.WAIT
+    token = opened.server.token(clients[0])  # while it lives, everything published can be read
+    published = await opened.api.aggregate(opened.run, 1, OPERATOR)
+    assert await opened.api.aggregate(opened.run, 1, token) == published
     assert await refusal(opened.api.exclude(opened.run, "nobody", OPERATOR)) == (
         404,
         "unknown-resource",
