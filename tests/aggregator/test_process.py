@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -159,9 +160,27 @@ def send_before_listening(process: Process, path: str, token: str) -> int:
     return status
 
 
+NO_HTTP = (
+    b"nonsense\r\n\r\n",
+    b"PUT /v1/runs/a HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+)
+
+
+def answer_to(process: Process, octets: bytes) -> bytes:
+    """All that comes until the connection is closed."""
+    url = process.http.base_url
+    with socket.create_connection((url.host, url.port), PATIENCE_SECONDS) as connection:
+        connection.sendall(octets)
+        return b"".join(iter(lambda: connection.recv(4096), b""))
+
+
 async def test_a_refusal_reaches_its_sender_and_a_stop_ends_streams_and_polls(
     process: Process, live: Bench
 ):
+    for octets in NO_HTTP:
+        answer = await asyncio.to_thread(answer_to, process, octets)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert b"text/plain" in answer
     clients = live.clients
     await live.create()
     now = int(live.clock.now())
