@@ -31,15 +31,15 @@ def operator(tmp_path) -> Operator:
 def test_blank_variables_are_defaults(operator):
     blank = {f"FEDPERM_OPERATOR_{name}": "" for name in NAMES}
     assert operator.instead(**blank)("deployment", "run").returncode == 4
-    refused = operator.instead(**{**blank, "FEDPERM_OPERATOR_QUORUM": "11"})("deployment", "run")
+    refused = operator.instead(**{**blank, "FEDPERM_OPERATOR_QUORUM": "21"})("deployment", "run")
     assert refused.returncode == 2
-    assert "error: a sum needs 11 clients, and a round asks 10" in refused.stderr
+    assert "error: a sum needs 21 clients, and a round asks 20" in refused.stderr
 
 
 @pytest.mark.parametrize(
     ("variable", "value", "words"),
     [
-        ("SHARDS", "2", "a sum needs 3 clients, and a round asks 2"),
+        ("MOST_CLIENTS", "2", "a sum needs 3 clients, and a round asks 2"),
         ("MOST_CLIENTS", "1", "a sum needs 3 clients, and a round asks 1"),
         ("START_WITH", "2", "start_with is less than min_contributors"),
         ("KEY_BITS", "512", "a key of 512 bits"),
@@ -69,7 +69,7 @@ def options(**given: object) -> OperationOptions:
 
 def test_clients_that_are_drawn_and_needed():
     rounds = rounds_of(run_options(options(), min_records=1))
-    assert (rounds.clients_per_round, rounds.min_contributors, rounds.start_with) == (10, 3, 3)
+    assert (rounds.clients_per_round, rounds.min_contributors, rounds.start_with) == (20, 3, 3)
     assert (rounds.deadline_seconds, rounds.extension_seconds) == (60.0, 30.0)
     given = options(shards=20, most_clients=15, quorum=4, start_with=6, extension_seconds=5.0)
     rounds = rounds_of(run_options(given, min_records=1))
