@@ -2,8 +2,10 @@
 
 import asyncio
 import time
+from collections import Counter
 
 import pytest
+from sqlalchemy import event
 
 from fedperm.errors import RefusedError
 from fedperm.run_document import RoundsSpec
@@ -155,6 +157,34 @@ async def test_a_long_poll_is_answered_as_soon_as_there_is_a_task(
     tasks = await asyncio.gather(*polls)
     assert time.monotonic() - start < 10  # and not the 30 s that they would wait
     assert {task.kind for task in tasks} == {TaskKind.TRAIN}
+
+
+async def test_a_change_that_concerns_nobody_is_looked_at_once_for_all_who_wait(
+    bench: Bench, clients: list[Client]
+):
+    await bench.create(rounds={"start_with": 99})
+    await bench.join(*clients)
+    bench.clock.advance(10)
+    polls = [waiting(bench, client) for client in clients]
+    assert await is_held(bench, clients, *polls)
+    looks: Counter[str] = Counter()
+
+    @event.listens_for(bench.aggregator.database.engine, "before_cursor_execute")
+    def count(_connection, _cursor, statement, parameters, *_rest) -> None:
+        if "FROM participants" in statement:
+            looks.update(name for name in parameters if name in {"ada", "ben", "cleo"})
+
+    for number in range(1, 9):
+        await bench.join(Client(f"other-{number}"))
+        await bench.aggregator.services.foreman.tick()
+        async with asyncio.timeout(20):
+            while max(looks.values(), default=0) < number:
+                await asyncio.sleep(0.005)
+    *others, most = sorted(looks[name] for name in ("ada", "ben", "cleo"))
+    assert max(others) <= 2 < most  # presence is saved once, and the first look tells everybody
+    assert not any(poll.done() for poll in polls)
+    bench.aggregator.services.changes.close()
+    await asyncio.gather(*polls)
 
 
 async def test_a_long_poll_without_a_task_ends_when_its_time_is_up(

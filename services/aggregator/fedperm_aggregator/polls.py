@@ -2,20 +2,24 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from fedperm.clock import Clock
 from fedperm.errors import BusyError
 from fedperm.wire.aggregator import Task, TaskKind
-from fedperm_aggregator.changes import Changes, Watch
+from fedperm_aggregator.changes import Changes
 from fedperm_aggregator.gate import Participant
+from fedperm_aggregator.lookout import Lookouts
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.stores import Stores
 from fedperm_aggregator.tasks import next_task
 
-LOOK_SECONDS = 2.0
-"""A poll looks by itself this often, should it ever not be woken."""
+PULSE_SECONDS = 5.0
+"""Whoever waits is online, and this often found to be still there; no database is asked for it."""
+LOOKS_AT_ONCE = 4
+"""When a round opens all who wait look at the database; more at once would only lock it."""
 
 
 @dataclass(frozen=True)
@@ -47,52 +51,64 @@ class Polls:
         self._presence = presence
         self._changes = changes
         self._clock = clock
+        self._lookouts = Lookouts(stores, changes)
         self._longest_wait_seconds = longest_wait_seconds
         self._most_waiting = most_waiting
-        self._held: dict[tuple[str, str], Watch] = {}
+        self._held: dict[tuple[str, str], asyncio.Event] = {}
+        self._looking = asyncio.Semaphore(LOOKS_AT_ONCE)
 
     async def next_task(self, poll: Poll, who: Participant) -> Task:
         """As soon as there is something to do; else WAIT when the time is up."""
-        await asyncio.to_thread(self._participants.check, poll.run, who)
+        async with self._looking:
+            await asyncio.to_thread(self._participants.check, poll.run, who)
         key = (poll.run, who.client)
-        with self._changes.watch(poll.run) as watch:
-            self._take_place(key, watch)
+        with self._lookouts.bell(*key) as bell:
+            self._take_place(key, bell)
             try:
-                return await self._wait(poll, who.client, watch)
+                return await self._wait(poll, who.client, bell)
             finally:
-                self._leave(key, watch)
+                self._leave(key, bell)
 
-    async def _wait(self, poll: Poll, client: str, watch: Watch) -> Task:
+    async def _wait(self, poll: Poll, client: str, bell: asyncio.Event) -> Task:
+        seconds = min(poll.wait_seconds, self._longest_wait_seconds)
+        end = asyncio.get_running_loop().time() + seconds
+        task = await self._look(poll, client)
+        while task.kind is TaskKind.WAIT and await self._rings(poll, client, bell, end):
+            task = await self._look(poll, client)
+        return task
+
+    async def _rings(self, poll: Poll, client: str, bell: asyncio.Event, end: float) -> bool:
+        """Whether the run has moved on before the wait is over."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + min(poll.wait_seconds, self._longest_wait_seconds)
-        while True:
-            task = await asyncio.to_thread(self._look, poll, client)
-            left = end - loop.time()
-            if task.kind is not TaskKind.WAIT or left <= 0:
-                return task
-            if self._changes.is_closing or not self._holds(poll.run, client, watch):
-                return task
-            if await poll.is_gone():
-                return task
-            await watch.wait(min(left, LOOK_SECONDS))
+        while (left := end - loop.time()) > 0 and await self._is_wanted(poll, client, bell):
+            if bell.is_set():
+                bell.clear()
+                return True
+            self._presence.heard(poll.run, client, self._clock.now())
+            with suppress(TimeoutError):
+                await asyncio.wait_for(bell.wait(), min(left, PULSE_SECONDS))
+        return False
 
-    def _holds(self, run: str, client: str, watch: Watch) -> bool:
-        """And has not asked anew."""
-        return self._held.get((run, client)) is watch
+    async def _is_wanted(self, poll: Poll, client: str, bell: asyncio.Event) -> bool:
+        """The client has neither asked anew nor hung up, and the aggregator goes on."""
+        if self._changes.is_closing or self._held.get((poll.run, client)) is not bell:
+            return False
+        return not await poll.is_gone()
 
-    def _look(self, poll: Poll, client: str) -> Task:
-        """Whoever waits here is online."""
+    async def _look(self, poll: Poll, client: str) -> Task:
+        async with self._looking:
+            view = await asyncio.to_thread(self._rounds.task_view, poll.run, client)
         self._presence.heard(poll.run, client, self._clock.now())
-        return next_task(self._rounds.task_view(poll.run, client), poll.settled)
+        return next_task(view, poll.settled)
 
-    def _take_place(self, key: tuple[str, str], watch: Watch) -> None:
+    def _take_place(self, key: tuple[str, str], bell: asyncio.Event) -> None:
         older = self._held.get(key)
         if older is None and len(self._held) >= self._most_waiting:
             raise BusyError(f"{len(self._held)} clients are waiting already", "ask again soon")
-        self._held[key] = watch
+        self._held[key] = bell
         if older is not None:
-            older.wake()
+            older.set()
 
-    def _leave(self, key: tuple[str, str], watch: Watch) -> None:
-        if self._holds(*key, watch):
+    def _leave(self, key: tuple[str, str], bell: asyncio.Event) -> None:
+        if self._held.get(key) is bell:
             del self._held[key]

@@ -23,8 +23,8 @@ class AggregatorSettings(ServerSettings):
     """A client not heard of for so long is not asked."""
     longest_wait_seconds: Seconds = 30.0
     """A long poll is answered after so long at the latest."""
-    most_waiting: Count = 10_000
-    """Long polls held at once."""
+    most_waiting: Count = 1000
+    """Long polls held at once. Each holds a connection, and all ask anew when a round opens."""
     body_idle_seconds: Seconds = 60.0
     """An upload that stands still for so long is given up."""
     lease_seconds: Seconds = 15.0
