@@ -46,7 +46,7 @@ def _measure(setting: Setting, limit_seconds: float, folder: Path) -> LoadReport
             ):
                 endings = running.wait(limit_seconds)
             watched = Watched(aggregator, one_client)
-            report = summarise(setting, running.rounds(), endings, watched)
+            report = summarise(setting, running.tell(), endings, watched)
         finally:
             (folder / f"{name}.log").write_text(running.logs())
     (folder / f"{name}.json").write_text(report.model_dump_json(indent=1))

@@ -10,10 +10,9 @@ from python_on_whales import Container, DockerClient
 from python_on_whales.exceptions import DockerException
 
 from experiments.load.errors import LoadError
-from experiments.load.interface import read_rounds
+from experiments.load.interface import Told, ask
 from experiments.load.setting import Setting
 from experiments.load.summary import Ending, Endings
-from fedperm.wire.aggregator import RoundReport
 
 PROJECT = "fedperm-load"
 RUN = "load"
@@ -59,13 +58,13 @@ class Federation:
             time.sleep(_POLL_SECONDS)
         return self._endings()
 
-    def rounds(self) -> tuple[RoundReport, ...]:
+    def tell(self) -> Told:
         _, port = self._docker.compose.port(AGGREGATOR, _PORT)
         with TemporaryDirectory() as folder:
             ca_file = Path(folder, "ca.pem")
             ca_file.write_text(self._secret("ca.pem"))
             token = self._secret("operator-token")
-            return read_rounds(f"https://localhost:{port}", ca_file, token.strip(), RUN)
+            return ask(f"https://localhost:{port}", ca_file, token.strip(), RUN)
 
     def logs(self) -> str:
         """Compose shows those of services that it does not attach to only if they are named."""

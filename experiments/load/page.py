@@ -1,7 +1,10 @@
 """The figures for people."""
 
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 
+from experiments.load.refusals import Refusal
 from experiments.load.report import ClientFigures, Failures, LoadReport
 from experiments.load.usage import Usage
 from fedperm.wire.aggregator import AggregatorSeconds
@@ -25,6 +28,7 @@ def page(report: LoadReport) -> RenderableType:
             *(_aggregator(report.aggregator_seconds) if report.aggregator_seconds else ()),
             *_usage(report.aggregator),
             ("one client's CPU, memory", _shortly(report.one_client)),
+            ("requests sent again", _refused(report.refusals)),
             *_failures(report.failures),
         ),
     )
@@ -73,6 +77,11 @@ def _failures(failures: Failures) -> tuple[Row, ...]:
     kinds = [f"{count} {name}" for name, count in failures.model_dump().items() if count]
     words = f": {', '.join(kinds).replace('_', ' ')}" if kinds else ""
     return (("failures", f"{failures.total}{words}"),)
+
+
+def _refused(refusals: Sequence[Refusal]) -> str:
+    words = [f"{r.count} x {r.method} {r.route} ({r.status})" for r in refusals]
+    return ", ".join(words) or "0"
 
 
 def _phases(seconds: dict[str, float]) -> str:

@@ -1,5 +1,6 @@
 """The result: this tree of messages is its JSON, and the picture is drawn from it alone."""
 
+from experiments.load.refusals import Refusal
 from experiments.load.setting import Setting
 from experiments.load.usage import Sample, Usage
 from fedperm.wire.aggregator import AggregatorSeconds, ClientSeconds
@@ -59,5 +60,6 @@ class LoadReport(Message):
     aggregator: Usage
     one_client: Usage
     failures: Failures
+    refusals: Many[Refusal]
     rounds: Many[RoundTimes]
     samples: Many[Sample]

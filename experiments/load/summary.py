@@ -6,6 +6,8 @@ from statistics import fmean, median
 
 import numpy as np
 
+from experiments.load.interface import Told
+from experiments.load.refusals import refusals_in
 from experiments.load.report import ClientFigures, Failures, LoadReport, RoundTimes, Spread
 from experiments.load.setting import Setting
 from experiments.load.usage import Sample, usage_of
@@ -53,10 +55,8 @@ def percentile(values: Sequence[float], percent: float) -> float:
     return float(np.percentile(values, percent))
 
 
-def summarise(
-    setting: Setting, rounds: Sequence[RoundReport], endings: Endings, watched: Watched
-) -> LoadReport:
-    published = [report for report in rounds if report.outcome.state is RoundState.PUBLISHED]
+def summarise(setting: Setting, told: Told, endings: Endings, watched: Watched) -> LoadReport:
+    published = [report for report in told.rounds if report.outcome.state is RoundState.PUBLISHED]
     reports = [named.report for report in published for named in report.reports]
     times = [_times_of(report) for report in published]
     return LoadReport(
@@ -66,7 +66,8 @@ def summarise(
         aggregator_seconds=_of_aggregator(published) if published else None,
         aggregator=usage_of(watched.aggregator),
         one_client=usage_of(watched.one_client),
-        failures=_failures(setting, rounds, endings),
+        failures=_failures(setting, told.rounds, endings),
+        refusals=refusals_in(told.metrics),
         rounds=tuple(times),
         samples=tuple(watched.aggregator),
     )

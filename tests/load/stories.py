@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from experiments.load.interface import Told
 from experiments.load.setting import Setting
 from experiments.load.summary import Ending, Endings, Watched
 from experiments.load.usage import Sample
@@ -74,3 +75,15 @@ def round_told(
 
 
 TWO_ROUNDS = (round_told(1, 100.0, (1.0, 2.0, 6.0)), round_told(2, 150.0, (3.0, 4.0, 5.0)))
+
+METRICS = """# HELP fedperm_http_requests_total Requests by method, route and status
+# TYPE fedperm_http_requests_total counter
+fedperm_http_requests_total{method="PUT",route="/v1/updates/{client}",status="201"} 6.0
+fedperm_http_requests_total{method="PUT",route="/v1/updates/{client}",status="503"} 2.0
+fedperm_http_requests_total{method="GET",route="/v1/task",status="503"} 7.0
+fedperm_http_requests_created{method="GET",route="/v1/task",status="503"} 1.7e+09
+"""
+
+
+def told(*rounds: RoundReport, metrics: str = "") -> Told:
+    return Told(rounds, metrics)

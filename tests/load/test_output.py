@@ -8,10 +8,10 @@ from rich.console import Console
 from experiments.load.figure import draw
 from experiments.load.page import page
 from experiments.load.summary import summarise
-from tests.load.stories import ALL_DONE, DONE, SETTING, TWO_ROUNDS, UP, WATCHED
+from tests.load.stories import ALL_DONE, DONE, METRICS, SETTING, TWO_ROUNDS, UP, WATCHED, told
 
-FINE = summarise(SETTING, TWO_ROUNDS, ALL_DONE, WATCHED)
-EMPTY = summarise(SETTING, [], replace(ALL_DONE, operator=UP, clients=(DONE,)), WATCHED)
+FINE = summarise(SETTING, told(*TWO_ROUNDS, metrics=METRICS), ALL_DONE, WATCHED)
+EMPTY = summarise(SETTING, told(), replace(ALL_DONE, operator=UP, clients=(DONE,)), WATCHED)
 
 
 def text_of(report) -> str:
@@ -26,6 +26,10 @@ def test_the_table_says_all_that_was_measured():
     for words in ("2.00", "p50 3.50 s, p99 5.95 s", "7.50 s", "80.0 MiB at most", "up 1 kB"):
         assert words in text
     assert text.split()[-2:] == ["failures", "0"]
+
+
+def test_requests_that_were_sent_again_are_listed():
+    assert "7 x GET /v1/task (503), 2 x PUT /v1/updates/{client} (503)" in text_of(FINE)
 
 
 def test_failures_are_named():

@@ -6,7 +6,18 @@ import pytest
 
 from experiments.load.report import LoadReport
 from experiments.load.summary import Ending, percentile, summarise
-from tests.load.stories import ALL_DONE, DONE, MIB, SETTING, TWO_ROUNDS, UP, WATCHED, round_told
+from tests.load.stories import (
+    ALL_DONE,
+    DONE,
+    METRICS,
+    MIB,
+    SETTING,
+    TWO_ROUNDS,
+    UP,
+    WATCHED,
+    round_told,
+    told,
+)
 
 UPLOADS = (1.0, 2.0, 6.0)
 
@@ -20,7 +31,7 @@ def test_a_percentile_lies_between_its_neighbours(percent, expected):
 
 
 def test_figures_of_two_rounds():
-    report = summarise(SETTING, TWO_ROUNDS, ALL_DONE, WATCHED)
+    report = summarise(SETTING, told(*TWO_ROUNDS), ALL_DONE, WATCHED)
     assert report.rounds_per_minute == 2.0  # 100 to 160
     assert report.clients.upload.p50 == 3.5
     assert report.clients.upload.p99 == pytest.approx(5.95)
@@ -65,27 +76,36 @@ def test_figures_of_two_rounds():
     ],
 )
 def test_every_failure_is_counted_once(last, endings, kind, count):
-    failures = summarise(SETTING, [TWO_ROUNDS[0], last], endings, WATCHED).failures
+    failures = summarise(SETTING, told(TWO_ROUNDS[0], last), endings, WATCHED).failures
     assert getattr(failures, kind) == count
     assert failures.total == count
 
 
 def test_an_aborted_round_lacks_its_uploads_too_and_has_no_times():
     aborted = round_told(2, 150.0, (), state="aborted", states=("dropped", "dropped"))
-    report = summarise(SETTING, [TWO_ROUNDS[0], aborted], ALL_DONE, WATCHED)
+    report = summarise(SETTING, told(TWO_ROUNDS[0], aborted), ALL_DONE, WATCHED)
     assert (report.failures.aborted_rounds, report.failures.missing_uploads) == (1, 3)
     assert len(report.rounds) == 1
     assert report.rounds_per_minute == 6.0
 
 
 def test_a_run_without_rounds_is_reported_as_a_failure():
-    report = summarise(SETTING, [], replace(ALL_DONE, clients=(), operator=UP), WATCHED)
+    report = summarise(SETTING, told(), replace(ALL_DONE, clients=(), operator=UP), WATCHED)
     assert report.clients is None
     assert report.rounds_per_minute == 0
     assert report.failures.missing_uploads == 6
     assert report.failures.failed_clients == 3
 
 
+def test_answers_other_than_success_are_told_but_are_no_failures():
+    report = summarise(SETTING, told(*TWO_ROUNDS, metrics=METRICS), ALL_DONE, WATCHED)
+    assert [(refusal.method, refusal.count) for refusal in report.refusals] == [
+        ("GET", 7),
+        ("PUT", 2),
+    ]
+    assert report.failures.total == 0
+
+
 def test_a_report_comes_back_from_its_json():
-    report = summarise(SETTING, TWO_ROUNDS, ALL_DONE, WATCHED)
+    report = summarise(SETTING, told(*TWO_ROUNDS, metrics=METRICS), ALL_DONE, WATCHED)
     assert LoadReport.model_validate_json(report.model_dump_json(indent=1)) == report

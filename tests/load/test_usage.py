@@ -8,7 +8,7 @@ from experiments.load.comparison import is_independent, memory_ratio
 from experiments.load.errors import LoadError
 from experiments.load.summary import Watched, summarise
 from experiments.load.usage import INTERVAL_SECONDS, SAMPLES, Sample, read_sample, usage_of
-from tests.load.stories import ALL_DONE, MIB, SETTING, TWO_ROUNDS
+from tests.load.stories import ALL_DONE, MIB, SETTING, TWO_ROUNDS, told
 from tests.load.stories import SAMPLES as TAKEN
 
 VERSION_1 = (
@@ -53,7 +53,7 @@ def test_the_shell_writes_a_line_a_sample(tmp_path):
 
 def with_peak(mebibytes: int):
     samples = [*TAKEN, Sample(at=170.0, cpu_seconds=9.0, memory_bytes=mebibytes * MIB)]
-    return summarise(SETTING, TWO_ROUNDS, ALL_DONE, Watched(samples, TAKEN))
+    return summarise(SETTING, told(*TWO_ROUNDS), ALL_DONE, Watched(samples, TAKEN))
 
 
 @pytest.mark.parametrize(
