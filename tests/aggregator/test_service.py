@@ -101,6 +101,7 @@ async def test_metrics_count_what_happened(opened: Bench, clients: list[Client])
         'fedperm_rounds_total{state="opened"} 1.0',
         'fedperm_rounds_total{state="sealed"} 1.0',
         'fedperm_rounds_total{state="published"} 1.0',
+        'fedperm_rounds_total{state="aborted"} 0.0',
         'fedperm_round_phase_seconds_count{phase="open"} 1.0',
         'fedperm_round_phase_seconds_count{phase="fold"} 1.0',
         f"fedperm_upload_bytes_total {size:.1f}",

@@ -91,6 +91,8 @@ async def test_a_factor_of_the_key_is_rejected_destroyed_and_reported(
     opened.aggregator.services.changes.close()
     events = [event async for event in opened.api.events(opened.run, OPERATOR)]
     (compromise,) = [e for e in events if e.event == EventKind.KEY_COMPROMISED]
+    metrics = (await opened.aggregator.http.get("/metrics")).text
+    assert "fedperm_key_compromises_total 1.0" in metrics.splitlines()
     assert (compromise.client, compromise.round) == ("ada", 1)
     assert "rotate" in compromise.details["hint"]
     for number in (p, 3 * p):

@@ -1,11 +1,19 @@
 """Prometheus metrics of rounds and updates, counted from the events."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from fedperm.wire.aggregator import Event, EventKind
+from fedperm.wire.aggregator import Event, EventKind, UpdateState
+from fedperm_aggregator.tables import JobKind
 
+_RUN_STATES = {
+    EventKind.RUN_CREATED: "created",
+    EventKind.RUN_STOPPED: "stopped",
+    EventKind.RUN_RESUMED: "resumed",
+    EventKind.RUN_COMPLETED: "completed",
+    EventKind.RUN_FAILED: "failed",
+}
 _ROUND_STATES = {
     EventKind.ROUND_OPENED: "opened",
     EventKind.ROUND_SEALED: "sealed",
@@ -17,9 +25,16 @@ _SECONDS = (0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
 
 
 class AggregatorMetrics:
-    """No names of runs or clients as labels: their number has no limit."""
+    """No names of runs or clients as labels: their number has no limit.
+
+    All others are there from the start, at 0: Prometheus takes the first value of a counter for
+    no increase, and nobody would be alerted of the first aborted round.
+    """
 
     def __init__(self, registry: CollectorRegistry, online: Callable[[], int]) -> None:
+        self._runs = Counter(
+            "fedperm_runs", "Runs that reached a state", ["state"], registry=registry
+        )
         self._updates = Counter(
             "fedperm_updates", "Updates that reached a state", ["state"], registry=registry
         )
@@ -39,12 +54,22 @@ class AggregatorMetrics:
         self._failures = Counter(
             "fedperm_job_failures", "Failed attempts of jobs", ["kind"], registry=registry
         )
+        self._compromises = Counter(
+            "fedperm_key_compromises", "Updates that gave the secret key away", registry=registry
+        )
         Gauge(
             "fedperm_participants_online", "Clients heard of lately", registry=registry
         ).set_function(online)
+        _begin(self._runs, _RUN_STATES.values())
+        _begin(self._rounds, _ROUND_STATES.values())
+        _begin(self._phases, _PHASES.values())
+        _begin(self._updates, UpdateState)
+        _begin(self._failures, JobKind)
 
     def observe(self, event: Event) -> None:
         kind = EventKind(event.event)
+        if kind in _RUN_STATES:
+            self._runs.labels(_RUN_STATES[kind]).inc()
         if kind in _ROUND_STATES:
             self._rounds.labels(_ROUND_STATES[kind]).inc()
         if kind in _PHASES:
@@ -60,3 +85,10 @@ class AggregatorMetrics:
             self._updates.labels("dropped").inc(event.details["dropped"])
         elif kind is EventKind.JOB_FAILED:
             self._failures.labels(event.details["kind"]).inc()
+        elif kind is EventKind.KEY_COMPROMISED:
+            self._compromises.inc()
+
+
+def _begin(metric: Counter | Histogram, labels: Iterable[str]) -> None:
+    for label in labels:
+        metric.labels(label)

@@ -2,6 +2,8 @@
 
 from prometheus_client import CollectorRegistry, Counter
 
+from fedperm.wire.statements import Audience
+
 
 class KeyServerMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -20,3 +22,7 @@ class KeyServerMetrics:
         self.releases = Counter(
             "fedperm_keyserver_releases", "Secret keys released to clients", registry=registry
         )
+        for result in ("new", "again", "refused"):  # from the start, at 0: rates need two values
+            self.enrolments.labels(result)
+        for audience in Audience:
+            self.access_tokens.labels(audience.value)

@@ -1,6 +1,6 @@
-"""Prometheus metrics of an HTTP server, in a registry of its own."""
+"""Prometheus metrics of an HTTP server and its process, in a registry of its own."""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
 from prometheus_client.exposition import generate_latest
 from starlette.types import Scope
 
@@ -13,6 +13,7 @@ class HttpMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.registry = registry
+        ProcessCollector(registry=registry)
         self._requests = Counter(
             "fedperm_http_requests",
             "Requests by method, route and status",
