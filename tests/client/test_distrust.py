@@ -98,6 +98,15 @@ async def test_another_initial_model_is_not_started_from(federation):
     assert await joined(federation) == 0
 
 
+async def test_an_initial_model_of_more_octets_than_the_run_has_is_not_read(federation):
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada")
+    forgery = request_of("GET", "/initial-model"), lambda body: body + bytes(1)
+    ada.to_aggregator.forgeries.append(forgery)
+    with ada.client() as one, pytest.raises(UntrustedError, match="answered with more than"):
+        await drive(federation, one)
+
+
 async def test_a_public_key_of_the_aggregators_own_is_not_encrypted_under(federation):
     """A record with the right content and another signature."""
     await federation.start_lines()
@@ -183,6 +192,7 @@ LIES = [
     (OUTCOME, with_members(without_ada), "leaves out this client's acknowledged update"),
     (OUTCOME, with_members(one_contributor), r"sum of 1 client\(s\) .* at least 2"),
     (AGGREGATE, lambda body: body[:-1] + bytes([body[-1] ^ 1]), "not the one of its outcome"),
+    (AGGREGATE, lambda body: body + bytes(1), "answered with more than"),
 ]
 
 
@@ -193,7 +203,8 @@ async def test_an_average_that_fails_a_check_is_not_applied_and_nothing_is_lost(
     with ben.client() as two:
         for request, forge, problem in LIES:
             ada.to_aggregator.forgeries[:] = [(request, forge)]
-            with ada.client() as one, pytest.raises(AggregateError, match=problem):
+            refused = pytest.raises((AggregateError, UntrustedError), match=problem)
+            with ada.client() as one, refused:
                 await drive(federation, one, two, rounds=1)
             assert checkpoint_of(ada).settled == 0
         ada.to_aggregator.forgeries.clear()

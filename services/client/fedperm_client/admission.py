@@ -6,7 +6,7 @@ import logging
 from fedperm.errors import UntrustedError
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.digest import sha256_of
-from fedperm.wire.model import Parameters, decode_model
+from fedperm.wire.model import Parameters, decode_model, model_body
 from fedperm_client.access import Access
 from fedperm_client.contributor import Contributor
 from fedperm_client.environment import Environment
@@ -105,7 +105,7 @@ class Joining:
 
     async def _initial_parameters(self, frozen: FrozenDocument) -> Parameters:
         model = frozen.content.model
-        body = await self._session.initial_model()
+        body = await self._session.initial_model(model_body(model.parameters).size)
         if sha256_of(body) != model.initial_sha256:
             raise UntrustedError(
                 "the initial model is not the one that the run's document names",

@@ -47,9 +47,10 @@ class Session:
         )
         return tuple(epoch.record for epoch in answer.epochs)
 
-    async def initial_model(self) -> bytes:
+    async def initial_model(self, most_octets: int) -> bytes:
         return await self.access.using(
-            Audience.AGGREGATOR, lambda token: self.peers.aggregator.initial_model(self.run, token)
+            Audience.AGGREGATOR,
+            lambda token: self.peers.aggregator.initial_model(self.run, token, most_octets),
         )
 
     async def join(self, document: str) -> None:
@@ -107,10 +108,10 @@ class Session:
             lambda token: self.peers.aggregator.outcome(self.run, number, token),
         )
 
-    async def aggregate(self, number: int) -> bytes:
+    async def aggregate(self, number: int, most_octets: int) -> bytes:
         return await self.access.using(
             Audience.AGGREGATOR,
-            lambda token: self.peers.aggregator.aggregate(self.run, number, token),
+            lambda token: self.peers.aggregator.aggregate(self.run, number, token, most_octets),
         )
 
     async def report(self, number: int, report: ClientReport) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from dataclasses import dataclass, replace
 
+from fedperm.wire.aggregate import aggregate_body
 from fedperm.wire.aggregator import Phase, RoundOutcome, RoundState
 from fedperm.wire.model import Parameters
 from fedperm_client.joined_run import JoinedRun
@@ -55,8 +56,9 @@ class Settler:
         check_members(outcome, run.document, run.client, may_have_sent=may_have_sent)
         if is_unaccounted(outcome, run.client, own):
             await self._ask_why(outcome.round)
-        body = await run.session.aggregate(outcome.round)
         key = await run.keyring.for_decryption(outcome.epoch)
+        size = aggregate_body(run.document.plan, key.public_key).size
+        body = await run.session.aggregate(outcome.round, size)
         measured.bytes_down = len(body)
         with run.activity.during(Phase.DECRYPTING, outcome.round), measured.timing("decrypt"):
             return await asyncio.to_thread(

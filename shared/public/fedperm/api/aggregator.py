@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncIterator
 
+from fedperm.api.answers import LARGEST_BODY
 from fedperm.api.connection import Connection, Request
 from fedperm.errors import UnreachableError
-from fedperm.run_document import FrozenDocument
+from fedperm.run_document import LONGEST_DOCUMENT, FrozenDocument
 from fedperm.wire.aggregator import (
     MANIFEST,
     ClientReport,
@@ -108,12 +109,19 @@ class AggregatorApi:
     # what operators and participants read
 
     async def document(self, run: str, token: str) -> FrozenDocument:
-        response = await self._connection.send(Request("GET", f"/v1/runs/{run}/document", token))
+        path = f"/v1/runs/{run}/document"
+        response = await self._connection.send(
+            Request("GET", path, token, most_octets=LONGEST_DOCUMENT)
+        )
         return FrozenDocument(response.content)
 
-    async def initial_model(self, run: str, token: str) -> bytes:
+    async def initial_model(self, run: str, token: str, most_octets: int = LARGEST_BODY) -> bytes:
         request = Request(
-            "GET", f"/v1/runs/{run}/initial-model", token, timeout_seconds=_UPLOAD_SECONDS
+            "GET",
+            f"/v1/runs/{run}/initial-model",
+            token,
+            timeout_seconds=_UPLOAD_SECONDS,
+            most_octets=most_octets,
         )
         return (await self._connection.send(request)).content
 
@@ -126,12 +134,15 @@ class AggregatorApi:
         request = Request("GET", f"/v1/runs/{run}/rounds/{number}", token)
         return await self._connection.ask(request, RoundOutcome)
 
-    async def aggregate(self, run: str, number: int, token: str) -> bytes:
+    async def aggregate(
+        self, run: str, number: int, token: str, most_octets: int = LARGEST_BODY
+    ) -> bytes:
         request = Request(
             "GET",
             f"/v1/runs/{run}/rounds/{number}/aggregate",
             token,
             timeout_seconds=_UPLOAD_SECONDS,
+            most_octets=most_octets,
         )
         response = await self._connection.send(request)
         if response.status_code != 200:
