@@ -20,12 +20,12 @@ from fedperm_cli.errors import DeploymentError
 from tests.cli.operator import Operator
 
 PUBLIC = {"authority/ca.pem", "keyserver/ca.pem", "aggregator/ca.pem", "operator/ca.pem",
-          "client/ca.pem"}  # fmt: skip
+          "client/ca.pem", "monitoring/ca.pem"}  # fmt: skip
 PRIVATE = {"authority/ca-key.pem", "keyserver/tls-certificate.pem", "keyserver/tls-key.pem",
            "keyserver/operator-token", "keyserver/key-encryption-key", "keyserver/database-url",
            "aggregator/tls-certificate.pem", "aggregator/tls-key.pem", "aggregator/operator-token",
            "aggregator/database-url", "operator/key-operator-token",
-           "operator/run-operator-token"}  # fmt: skip
+           "operator/run-operator-token", "monitoring/grafana-password"}  # fmt: skip
 CERTIFICATES = {"keyserver/tls-certificate.pem", "aggregator/tls-certificate.pem"}
 
 

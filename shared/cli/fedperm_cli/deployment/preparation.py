@@ -29,8 +29,11 @@ from fedperm_cli.deployment.shelf import PUBLIC, PreparedFile, Shelf, State
 from fedperm_cli.errors import DeploymentError
 
 KEYSERVER, AGGREGATOR, OPERATOR, CLIENT = "keyserver", "aggregator", "operator", "client"
+MONITORING = "monitoring"
 _CA, _CA_KEY = "authority/ca.pem", "authority/ca-key.pem"
-_CA_COPIES = tuple(f"{party}/ca.pem" for party in (KEYSERVER, AGGREGATOR, OPERATOR, CLIENT))
+_CA_COPIES = tuple(
+    f"{party}/ca.pem" for party in (KEYSERVER, AGGREGATOR, OPERATOR, CLIENT, MONITORING)
+)
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,7 @@ def _credentials(shelf: Shelf) -> None:
     shelf.secret(_new_token, f"{KEYSERVER}/operator-token", f"{OPERATOR}/key-operator-token")
     shelf.secret(_new_token, f"{AGGREGATOR}/operator-token", f"{OPERATOR}/run-operator-token")
     shelf.secret(lambda: secrets.token_hex(32).encode(), f"{KEYSERVER}/key-encryption-key")
+    shelf.secret(_new_token, f"{MONITORING}/grafana-password")
 
 
 def _new_token() -> bytes:
