@@ -14,7 +14,8 @@ import yaml
 from tests.deployment.exposition import Exposition, exposition
 from tests.deployment.promql import labels_of, mistakes, names
 
-MONITORING = Path(__file__).parents[2] / "deploy" / "monitoring"
+ROOT = Path(__file__).parents[2]
+MONITORING = ROOT / "deploy" / "monitoring"
 PROMETHEUS = yaml.safe_load((MONITORING / "prometheus.yml").read_text())
 ALERTS = [
     rule
@@ -130,6 +131,23 @@ def test_grafana_finds_prometheus_and_the_dashboard():
         assert all(target["datasource"] == wanted for target in panel["targets"])
     (provider,) = yaml.safe_load((PROVISIONING / "dashboards/fedperm.yml").read_text())["providers"]
     assert provider["options"]["path"] == "/etc/grafana/dashboards"
+
+
+def test_the_containers_find_these_files_where_they_look_for_them():
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    mounted = dict(
+        volume.split(":")[:2]
+        for name in ("prometheus", "grafana")
+        for volume in services[name]["volumes"]
+        if volume.startswith("./")
+    )
+    assert mounted == {
+        "./deploy/monitoring/prometheus.yml": "/etc/prometheus/prometheus.yml",
+        "./deploy/monitoring/alerts.yml": "/etc/prometheus/alerts.yml",
+        "./deploy/monitoring/grafana/provisioning": "/etc/grafana/provisioning",
+        "./deploy/monitoring/grafana/dashboards": "/etc/grafana/dashboards",
+    }
+    assert all((ROOT / source).exists() for source in mounted)
 
 
 @pytest.fixture
