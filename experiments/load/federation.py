@@ -43,7 +43,14 @@ class Federation:
     def start_clients(self) -> Container:
         """One of them."""
         scales = {CLIENT: self._setting.clients}
-        self._docker.compose.up([OPERATOR, CLIENT], detach=True, scales=scales, quiet=True)
+        self._docker.compose.up(
+            # images may be built meanwhile: the aggregator must stay the one that is watched
+            [OPERATOR, CLIENT],
+            detach=True,
+            recreate=False,
+            scales=scales,
+            quiet=True,
+        )
         return self._docker.compose.ps([CLIENT], all=True)[0]
 
     def wait(self, limit_seconds: float) -> Endings:

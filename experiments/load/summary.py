@@ -6,6 +6,7 @@ from statistics import fmean, median
 
 import numpy as np
 
+from experiments.load.errors import LoadError
 from experiments.load.interface import Told
 from experiments.load.refusals import refusals_in
 from experiments.load.report import ClientFigures, Failures, LoadReport, RoundTimes, Spread
@@ -59,6 +60,7 @@ def summarise(setting: Setting, told: Told, endings: Endings, watched: Watched) 
     published = [report for report in told.rounds if report.outcome.state is RoundState.PUBLISHED]
     reports = [named.report for report in published for named in report.reports]
     times = [_times_of(report) for report in published]
+    _check_watched_to_the_end(watched.aggregator, times)
     return LoadReport(
         setting=setting,
         rounds_per_minute=_rounds_per_minute(times),
@@ -71,6 +73,15 @@ def summarise(setting: Setting, told: Told, endings: Endings, watched: Watched) 
         rounds=tuple(times),
         samples=tuple(watched.aggregator),
     )
+
+
+def _check_watched_to_the_end(samples: Sequence[Sample], rounds: Sequence[RoundTimes]) -> None:
+    """Samples end with the container: what came after it is not in them."""
+    if rounds and samples and samples[-1].at < rounds[-1].published_at:
+        raise LoadError(
+            "the aggregator's container ended before the last round was published",
+            "it was stopped or replaced: see the log, and measure again",
+        )
 
 
 def _times_of(report: RoundReport) -> RoundTimes:

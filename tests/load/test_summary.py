@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from experiments.load.errors import LoadError
 from experiments.load.report import LoadReport
 from experiments.load.summary import Ending, percentile, summarise
 from tests.load.stories import (
@@ -87,6 +88,12 @@ def test_an_aborted_round_lacks_its_uploads_too_and_has_no_times():
     assert (report.failures.aborted_rounds, report.failures.missing_uploads) == (1, 3)
     assert len(report.rounds) == 1
     assert report.rounds_per_minute == 6.0
+
+
+def test_an_aggregator_that_was_not_watched_to_the_end_gives_no_figures():
+    early = replace(WATCHED, aggregator=WATCHED.aggregator[:2])
+    with pytest.raises(LoadError, match="ended before the last round"):
+        summarise(SETTING, told(*TWO_ROUNDS), ALL_DONE, early)
 
 
 def test_a_run_without_rounds_is_reported_as_a_failure():
