@@ -28,6 +28,7 @@ class Composed:
         self.env_file = folder / "knobs.env"
         self.env_file.write_text("".join(f"{name}={value}\n" for name, value in knobs.items()))
         self.files = (COMPOSE_FILE, *more_files)
+        self._opened: list[httpx.Client] = []
         self.docker = DockerClient(
             compose_files=list(self.files),
             compose_env_files=[self.env_file],
@@ -39,6 +40,8 @@ class Composed:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for http in self._opened:
+            http.close()
         self.down()
 
     def down(self) -> None:
@@ -83,11 +86,13 @@ class Composed:
         """The service's REST interface as the host reaches it."""
         ca = self.read(self.container(service), f"{SECRETS}/ca.pem").decode()
         (mapping,) = self.container(service).network_settings.ports[f"{port}/tcp"]
-        return httpx.Client(
+        http = httpx.Client(
             base_url=f"https://localhost:{mapping['HostPort']}",
             verify=ssl.create_default_context(cadata=ca),
             timeout=30,
         )
+        self._opened.append(http)
+        return http
 
     def aggregator(self) -> "AggregatorView":
         token = self.read(self.container("aggregator"), f"{SECRETS}/operator-token").decode()
@@ -101,8 +106,9 @@ class AggregatorView:
         self._http, self._run = http, run
         self._headers = {"Authorization": f"Bearer {token}"}
 
-    def status(self) -> Any:
-        return self._get("")
+    def newest(self) -> int:
+        """The number of the newest round; waits until there is a run."""
+        return int(self.until(lambda: self._get(""), "a run")["round"])
 
     def rounds(self) -> list[Any]:
         return list(self._get("/rounds")["rounds"])
@@ -116,8 +122,8 @@ class AggregatorView:
             try:
                 if answer := done():
                     return answer
-            except httpx.TransportError:
-                pass  # it is being restarted
+            except (httpx.TransportError, httpx.HTTPStatusError):
+                pass  # it is being restarted, or the run is not made yet
             assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
             time.sleep(0.1)
 

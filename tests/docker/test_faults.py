@@ -45,7 +45,7 @@ class Scenario:
 
     def a_round_with(self, contributors: int) -> None:
         """Published from now on."""
-        newest = self.view.status()["round"]
+        newest = self.view.newest()
         self.view.until(
             lambda: any(
                 len(r["outcome"]["included"]) == contributors
@@ -57,7 +57,7 @@ class Scenario:
 
     def a_round_without(self, client: str) -> None:
         """One that asked for it and went on."""
-        newest = self.view.status()["round"]
+        newest = self.view.newest()
         self.view.until(
             lambda: any(
                 client in r["outcome"]["selected"] and client not in r["outcome"]["included"]
