@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from random import Random
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
@@ -44,8 +45,9 @@ from fedperm_aggregator.stores import Stores, open_stores
 from fedperm_aggregator.tables import JobKind
 from fedperm_aggregator.validation import Validation
 
-THREADS = 32
-"""For files and the database, beside those of the framework."""
+THREADS = 8
+"""For files and the database; the framework gets as many for its handlers. Transactions wait for
+each other anyway, and every thread takes memory of its own."""
 
 BULK = re.compile(r"/v1/runs/[^/]+/(initial-model|rounds/[^/]+/updates/[^/]+)")
 
@@ -102,6 +104,7 @@ def build_app(parts: Parts) -> FastAPI:
 async def _running(foreman: Foreman, tick_seconds: float) -> AsyncIterator[None]:
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(THREADS, "aggregator"))
+    current_default_thread_limiter().total_tokens = THREADS
     await asyncio.to_thread(foreman.start)
     background = asyncio.create_task(foreman.run(tick_seconds))
     try:

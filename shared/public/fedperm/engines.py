@@ -22,8 +22,17 @@ from fedperm.errors import SettingsError
 BUSY_SECONDS = 5
 """How long a transaction waits for its turn before it says so."""
 
+CONNECTIONS = 2
+"""One works, one is on its way; more would only wait, each with a cache of its own."""
+
 _TURN = 0x46656450
 """The lock's number: any that other users of the database do not take."""
+
+_POOL: dict[str, Any] = {
+    "pool_size": CONNECTIONS,
+    "max_overflow": 0,
+    "pool_timeout": BUSY_SECONDS,
+}
 
 
 def open_engine(url: str) -> Engine:
@@ -40,7 +49,7 @@ def open_engine(url: str) -> Engine:
 
 
 def _sqlite(url: str) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": float(BUSY_SECONDS)})
+    engine = create_engine(url, connect_args={"timeout": float(BUSY_SECONDS)}, **_POOL)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
     return engine
@@ -59,6 +68,7 @@ def _postgresql(url: str) -> Engine:
         url,
         isolation_level="READ COMMITTED",
         pool_pre_ping=True,
+        **_POOL,
         connect_args={"connect_timeout": BUSY_SECONDS, **alive},
     )
     event.listen(engine, "connect", _prepare_postgresql)

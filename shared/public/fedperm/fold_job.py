@@ -20,7 +20,7 @@ from fedperm.errors import BodyError
 from fedperm.multi_exponentiation import MultiExponentiation, best_bucket_bits
 from fedperm.paillier import PublicKey
 
-BASES_AT_ONCE = 4096
+BASES_AT_ONCE = 512
 """Ciphertexts that a job holds as numbers at a time."""
 
 

@@ -2,6 +2,7 @@
 
 import signal
 import socket
+from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from fastapi import FastAPI
 
 from fedperm.durable_file import write_durably
 from fedperm.errors import SettingsError
+
+TLS_BUFFER_BYTES = 1 << 15
 
 DRAIN_SECONDS = 30
 """Requests under way at SIGTERM may take so long to finish."""
@@ -39,12 +42,19 @@ def do_nothing() -> None:
     """For servers whose answers all end by themselves."""
 
 
+def _spare_memory() -> None:
+    """asyncio gives every TLS connection a buffer of 256 KiB for its life, and every client that
+    waits holds two connections; a TLS record has at most 16 KiB."""
+    SSLProtocol.max_size = TLS_BUFFER_BYTES
+
+
 def serve(app: FastAPI, serving: Serving, on_stop: Callable[[], None] = do_nothing) -> None:
     """Until SIGTERM or SIGINT. `on_stop` is called at the signal, before the requests under way
     are waited for: long polls and streams learn from it that they are to end."""
     server = _Server(_config(app, serving), on_stop)
     listener = _listen(serving)
     _heed_signals(server)
+    _spare_memory()
     if serving.address_file is not None:
         write_durably(serving.address_file, _address(serving, listener).encode())
     server.run(sockets=[listener])
