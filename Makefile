@@ -59,7 +59,7 @@ down: ## stop the containers and remove what they made, volumes included
 	docker compose --profile '*' down --volumes --remove-orphans
 
 logs: ## follow the containers' logs
-	docker compose logs --follow
+	docker compose logs --follow keyserver aggregator operator client
 
 ps: ## what the containers are doing
 	docker compose ps --all
@@ -74,8 +74,8 @@ images-check: setup ## look into the images for what must not be there
 test-docker: setup ## the tests that need a Docker engine with compose
 	$(BIN)/pytest -m docker tests/docker
 
-load: setup ## many clients with nothing to learn, in containers; CLIENTS, ROUNDS, K1, K2, D
-	$(BIN)/python -m experiments.load $(strip $(foreach variable,CLIENTS ROUNDS K1 K2,$(call option,$(variable))) $(if $(D),--parameters $(D)))
+load: setup images ## many clients with nothing to learn, in containers; CLIENTS, ROUNDS, K1, K2, D, COMPARE=5,30
+	$(BIN)/python -m experiments.load $(strip $(foreach variable,CLIENTS ROUNDS K1 K2,$(call option,$(variable))) $(if $(D),--parameters $(D)) $(if $(COMPARE),--compare $(COMPARE)))
 
 constraints: setup ## write the versions now installed to constraints.txt
 	$(BIN)/pip freeze --all --exclude-editable | sed -e '/^pip==/d' -e 's/+cpu$$//' > constraints.txt

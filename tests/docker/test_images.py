@@ -66,10 +66,7 @@ def test_no_image_runs_as_root_or_holds_the_repository(images, name):
     assert image.config.user == "10001:10001"
     looked = images.run(
         f"fedperm-{name}",
-        [
-            "-c",
-            "find / -xdev -name 'test_*.py' -path '*fedperm*'; ls -d /src /.git 2>/dev/null; true",
-        ],
+        ["-c", "ls -d /src /.git /tests /opt/fedperm/tests 2>/dev/null; true"],
         entrypoint="sh",
         remove=True,
     )
