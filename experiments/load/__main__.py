@@ -49,9 +49,9 @@ def _measure(setting: Setting, limit_seconds: float, folder: Path) -> LoadReport
             report = summarise(setting, running.tell(), endings, watched)
         finally:
             (folder / f"{name}.log").write_text(running.logs())
-    (folder / f"{name}.json").write_text(report.model_dump_json(indent=1))
-    draw(report, folder / f"{name}.png")
-    show(page(report), f"saved {folder / name}.json, .png and .log")
+        (folder / f"{name}.json").write_text(report.model_dump_json(indent=1))
+        draw(report, folder / f"{name}.png")
+        show(page(report), f"saved {folder / name}.json, .png and .log")
     return report
 
 

@@ -2,6 +2,7 @@
 
 import json
 import ssl
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -42,7 +43,10 @@ class Composed:
     def __exit__(self, *_: object) -> None:
         for http in self._opened:
             http.close()
-        self.down()
+        try:
+            self.down()
+        except DockerException as error:  # what the tests said stands; the next project has its own
+            sys.stderr.write(f"{self.project} is not removed altogether: {error}\n")
 
     def down(self) -> None:
         self.docker.compose.down(volumes=True, remove_orphans=True, timeout=5, quiet=True)

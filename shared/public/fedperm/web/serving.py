@@ -2,6 +2,7 @@
 
 import signal
 import socket
+from asyncio import constants
 from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from fastapi import FastAPI
 from fedperm.durable_file import write_durably
 from fedperm.errors import SettingsError
 
-TLS_BUFFER_BYTES = 1 << 15
+TLS_KIB = 16
 
 DRAIN_SECONDS = 30
 """Requests under way at SIGTERM may take so long to finish."""
@@ -43,9 +44,11 @@ def do_nothing() -> None:
 
 
 def _spare_memory() -> None:
-    """asyncio gives every TLS connection a buffer of 256 KiB for its life, and every client that
-    waits holds two connections; a TLS record has at most 16 KiB."""
-    SSLProtocol.max_size = TLS_BUFFER_BYTES
+    """asyncio gives every TLS connection a buffer of 256 KiB for its life, and reads 256 KiB ahead
+    of the application; every client that waits holds two connections, and all upload at once. A
+    TLS record has at most 16 KiB."""
+    SSLProtocol.max_size = TLS_KIB << 10
+    vars(constants)["FLOW_CONTROL_HIGH_WATER_SSL_READ"] = TLS_KIB
 
 
 def serve(app: FastAPI, serving: Serving, on_stop: Callable[[], None] = do_nothing) -> None:
