@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m fedperm_client.initial_model",
         description="Write a task's initial model and print the document's member `model`.",
     )
-    parser.add_argument("--task", required=True, help="digits, mnist or path.py:Class")
+    parser.add_argument("--task", required=True, help="digits, mnist, synthetic or path.py:Class")
     parser.add_argument(
         "--option", action="append", default=[], type=parse_option, metavar="NAME=VALUE"
     )
