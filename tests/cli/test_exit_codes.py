@@ -31,10 +31,11 @@ COMMANDS = dict(commands())
 def test_these_are_all_commands() -> None:
     assert set(COMMANDS) == {
         *("bench", "privacy", "demo"),
-        *("keys create", "keys ls", "keys rotate"),
+        *("keys create", "keys ls", "keys rotate", "keys audit"),
         *("client token", "client ls", "client revoke"),
         *("run create", "run ls", "run show", "run watch", "run stop", "run resume"),
         *("run rekey", "run exclude"),
+        *("deployment prepare", "deployment run"),
     }
 
 
@@ -47,7 +48,11 @@ def test_every_command_documents_its_exit_codes_and_speaks_json(name: str) -> No
     assert command.help
 
 
-KEY_SIDE = {"keys create", "keys ls", "keys rotate", "client token", "client ls", "client revoke"}
+KEY_SIDE = {
+    *("keys create", "keys ls", "keys rotate", "keys audit"),
+    *("client token", "client ls", "client revoke"),
+    "deployment run",  # plays both operators
+}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -61,7 +66,9 @@ def test_contradicting_formats_are_refused_before_anything_is_done(
     operator: Operator, name: str
 ) -> None:
     away = operator.instead(
-        FEDPERM_KEYSERVER="http://127.0.0.1:1", FEDPERM_AGGREGATOR="http://127.0.0.1:1"
+        FEDPERM_KEYSERVER="http://127.0.0.1:1",
+        FEDPERM_AGGREGATOR="http://127.0.0.1:1",
+        FEDPERM_OPERATOR_TOKEN_FILE="token",  # noqa: S106 (a file's name)
     )
     names = ["name"] * sum(not p.opts[0].startswith("-") for p in COMMANDS[name].params)
     finished = away(*name.split(), *names, "--json", "--format", "text")

@@ -65,7 +65,7 @@ def test_wrong_settings_end_with_2_and_are_named(run):
 def test_a_missing_token_ends_with_2(run):
     code, (message,) = run(ENROLMENT_TOKEN="")
     assert code == 2
-    assert "not an enrolment token" in message
+    assert "has no enrolment token" in message
 
 
 def test_servers_that_do_not_answer_in_time_end_with_1(run):

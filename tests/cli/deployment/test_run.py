@@ -43,7 +43,10 @@ def test_from_nothing_to_the_summary_and_the_same_again(federation):
     lines = first.stdout.splitlines()
     assert lines[0].startswith("key         demo, 512 bits")
     assert f"in {federation.token_file}, " in lines[1]
-    assert "demo: 2 rounds of 2 clients, synthetic (d = 8), k1 = 8, k2 = 1, no noise" in lines[2]
+    assert (
+        "demo: 2 rounds of up to 20 clients, synthetic (d = 8), k1 = 8, k2 = 1, no noise"
+        in lines[2]
+    )
     assert [line[:28] for line in lines if line.startswith("round")] == [
         "round    1  2 of 2 clients  ",
         "round    2  2 of 2 clients  ",

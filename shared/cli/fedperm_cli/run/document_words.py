@@ -6,10 +6,11 @@ from fedperm.run_document import RunDocument
 
 
 def in_words(document: RunDocument) -> str:
-    scale = document.noise.laplace_scale
+    scale, rounds = document.noise.laplace_scale, document.rounds
+    at_most = "up to " if rounds.start_with < rounds.clients_per_round else ""
     model = document.task.options.get("model")
     return (
-        f"{document.rounds.count} rounds of {document.rounds.clients_per_round} clients, "
+        f"{rounds.count} rounds of {at_most}{rounds.clients_per_round} clients, "
         f"{document.task.name}{' with logistic regression' if model == 'logistic' else ''} "
         f"(d = {document.model.parameters:,}), "
         f"k1 = {document.shuffle.k1}, k2 = {document.shuffle.k2}, "
