@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fedperm.crash_points import persisting
 from fedperm.durable_file import TEMPORARY_SUFFIX, publish, sync_folder, write_durably
 
 _SUFFIX = ".safetensors"
@@ -46,20 +47,24 @@ class Blobs:
     def aggregate(self, run: str, number: int, sha256: str) -> Path:
         return self._round(run, number) / f"aggregate.{sha256}{_SUFFIX}"
 
+    @persisting
     def keep(self, temporary: Path, path: Path) -> None:
         """The received file under its own name, durably; the same bytes twice are no harm."""
         _make_folder(path.parent)
         publish(temporary, path)
 
+    @persisting
     def write_aggregate(self, run: str, number: int, sha256: str, body: bytes) -> Path:
         path = self.aggregate(run, number, sha256)
         _make_folder(path.parent)
         write_durably(path, body)
         return path
 
+    @persisting
     def remove(self, path: Path) -> None:
         path.unlink(missing_ok=True)
 
+    @persisting
     def scrub(self, run: str, number: int) -> None:
         """Every upload of a round, also one whose row was never written."""
         folder = self._uploads(run, number)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import BinaryIO
 
+from fedperm.crash_points import persisting
 from fedperm.durable_file import settle
 from fedperm.errors import BodyError
 
@@ -19,7 +20,7 @@ async def receive(body: Body, path: Path, size: int, idle_seconds: float) -> str
     """The SHA-256 of exactly `size` octets, which are on disk then; whoever calls removes the
     file if this fails."""
     file = await asyncio.to_thread(_create, path)
-    sink = _Sink(file, size)
+    sink = Sink(file, size)
     try:
         async for batch in _batches(_brisk(body, idle_seconds)):
             await asyncio.to_thread(sink.write, batch)
@@ -28,13 +29,14 @@ async def receive(body: Body, path: Path, size: int, idle_seconds: float) -> str
         await asyncio.to_thread(file.close)
 
 
-class _Sink:
+class Sink:
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file = file
         self._size = size
         self._seen = 0
         self._hash = hashlib.sha256()
 
+    @persisting
     def write(self, octets: bytes) -> None:
         self._seen += len(octets)
         if self._seen > self._size:
@@ -42,6 +44,7 @@ class _Sink:
         self._hash.update(octets)
         self._file.write(octets)
 
+    @persisting
     def finish(self) -> str:
         if self._seen != self._size:
             raise _of_another_length(self._size)

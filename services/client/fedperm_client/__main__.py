@@ -19,6 +19,7 @@ import torch
 
 from fedperm.api.connection import Patience
 from fedperm.clock import SystemClock
+from fedperm.crash_points import warn_if_compiled_in
 from fedperm.errors import FedPermError, PrivacyError, SettingsError
 from fedperm.logs import configure_logs
 from fedperm.randomness import from_operating_system
@@ -37,6 +38,7 @@ def main() -> int:
     try:
         settings = ClientSettings.from_environment()
         configure_logs(settings.log_level, sys.stderr)
+        warn_if_compiled_in()
         torch.set_num_threads(settings.torch_threads)
         return asyncio.run(_until_signalled(settings))
     except FedPermError as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from fedperm.crash_points import persisting
 from fedperm.wire.aggregator import ClientReport, RoundState
 from fedperm.wire.message import Lax, Message, Sha256
 
@@ -28,6 +29,7 @@ class History:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    @persisting
     def add(self, record: RoundRecord) -> None:
         with self._path.open("a") as file:
             file.write(record.model_dump_json() + "\n")

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from pydantic import Field, ValidationError
 
 from fedperm.api.key_server import KeyServerApi
+from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
 from fedperm.errors import SettingsError, UntrustedError
 from fedperm.wire.enrolment_token import EnrolmentToken
@@ -40,6 +41,7 @@ class ClientKeys:
     sealing: X25519PrivateKey
 
     @classmethod
+    @persisting
     def kept_at(cls, path: Path, randomness: Random) -> "ClientKeys":
         """The keys in the file; new ones, on disk before they are returned, if there is none."""
         if not path.exists():
@@ -114,8 +116,13 @@ async def enrol(
         raise UntrustedError(
             f"enrolled for the key {enrolled.key} instead of {key}", "ask the key operator"
         )
-    write_durably(path, enrolled.model_dump_json().encode())
+    keep_enrolment(path, enrolled)
     return ClientIdentity(keys, enrolled)
+
+
+@persisting
+def keep_enrolment(path: Path, enrolled: Enrolled) -> None:
+    write_durably(path, enrolled.model_dump_json().encode())
 
 
 Stored = TypeVar("Stored", bound=Message)

@@ -6,6 +6,7 @@ from random import Random
 
 from pydantic import ValidationError
 
+from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
 from fedperm.errors import UntrustedError
 from fedperm.run_document import RunDocument
@@ -91,6 +92,7 @@ class NewestEpoch:
                 "the hands of a revoked client",
             )
 
+    @persisting
     def advance(self, epoch: int) -> None:
         if epoch > self._read():
             write_durably(self._path, _StoredEpoch(epoch=epoch).model_dump_json().encode())

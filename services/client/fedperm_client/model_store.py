@@ -13,6 +13,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
+from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
 from fedperm.run_document import TensorSpec
 from fedperm.wire.digest import sha256_of
@@ -40,6 +41,7 @@ class ModelStore:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    @persisting
     def save(self, checkpoint: Checkpoint) -> None:
         """Durable before it returns."""
         facts = {
@@ -85,6 +87,7 @@ class ModelStore:
         )
 
 
+@persisting
 def export_model(path: Path, parameters: Parameters, tensors: tuple[TensorSpec, ...]) -> None:
     """The tensors by name, as safetensors: any program can load them."""
     named: dict[str, NDArray[Any]] = {}

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from fedperm.crash_points import persisting
 from fedperm.durable_file import TEMPORARY_SUFFIX, publish, write_durably
 
 _NAME = re.compile(r"round-(\d+)-epoch-(\d+)\.(prepared|acknowledged)")
@@ -32,6 +33,7 @@ class Outbox:
         for torn in folder.glob(f"*{TEMPORARY_SUFFIX}"):
             torn.unlink()
 
+    @persisting
     def put(self, number: int, epoch: int, body: bytes) -> PreparedUpload:
         """Durable before it returns."""
         path = self._folder / f"round-{number}-epoch-{epoch}.prepared"
@@ -41,16 +43,19 @@ class Outbox:
     def find(self, number: int) -> PreparedUpload | None:
         return next((upload for upload in self._all() if upload.round == number), None)
 
+    @persisting
     def acknowledge(self, upload: PreparedUpload) -> PreparedUpload:
         """The aggregator has it: from here on the round's outcome must account for it."""
         path = upload.path.with_suffix(".acknowledged")
         publish(upload.path, path)
         return PreparedUpload(path, upload.round, upload.epoch, acknowledged=True)
 
+    @persisting
     def discard(self, upload: PreparedUpload) -> None:
         """Nothing of it was charged or sent."""
         upload.path.unlink()
 
+    @persisting
     def clear(self, settled: int) -> None:
         """Removes what belongs to settled rounds."""
         for upload in self._all():

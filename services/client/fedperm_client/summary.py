@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
 from fedperm.privacy.rendering import as_json
 from fedperm.wire.aggregator import ClientSeconds, RunState, TestMetrics
@@ -35,6 +36,7 @@ class Summary(Message):
     model: str
     history: Many[RoundRecord]
 
+    @persisting
     def write(self, path: Path) -> None:
         write_durably(path, self.model_dump_json(indent=2).encode())
 

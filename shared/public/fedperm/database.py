@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlch
 from sqlalchemy.exc import TimeoutError as NoFreeConnectionError
 from sqlalchemy.orm import Session
 
+from fedperm.crash_points import passing, persisting
 from fedperm.engines import open_engine
 from fedperm.errors import BusyError, ServiceError, SettingsError, StorageFullError
 
@@ -59,7 +60,9 @@ class Database:
 
     def _once(self, work: Callable[[Session], Result]) -> Result:
         with Session(self.engine, expire_on_commit=False) as session, session.begin():
-            return work(session)
+            result = work(session)
+            passing("uncommitted")
+            return result
 
 
 def sqlite_url(file: Path) -> str:
@@ -103,7 +106,7 @@ def transaction(
     def run(store: AnyStore, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         return store.database.transact(lambda session: method(store, session, *args, **kwargs))
 
-    return run
+    return persisting(run)
 
 
 def _in_words(error: SQLAlchemyError) -> ServiceError | None:

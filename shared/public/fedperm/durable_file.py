@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from fedperm.crash_points import passing
+
 TEMPORARY_SUFFIX = ".new"
 """A file that ends so was never finished, and may be swept."""
 
@@ -39,6 +41,7 @@ def settle(file: BinaryIO) -> None:
 
 def publish(temporary: Path, path: Path) -> None:
     """Name on disk: from here on the file is found after a crash."""
+    passing("unnamed")
     temporary.replace(path)
     sync_folder(path.parent)
 

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
+from fedperm.crash_points import persisting
 from fedperm.errors import BudgetError, FedPermError, LedgerError, ParameterError
 from fedperm.noise.sampler import sampler_epsilon
 from fedperm.privacy.accountant import Guarantee
@@ -89,6 +90,7 @@ class Ledger:
         self.charges()
 
     @classmethod
+    @persisting
     def start(cls, path: Path, budget: Budget, accountant: Counting) -> "Ledger":
         """A new ledger, once, for data of which nothing was released yet."""
         _check_accountant(budget, accountant)
@@ -107,6 +109,7 @@ class Ledger:
         """Epsilon of everything charged so far, at the budget's delta."""
         return self._epsilon(self.charges())
 
+    @persisting
     def charge(self, charge: Charge) -> None:
         """Charges a round, or refuses it.
 

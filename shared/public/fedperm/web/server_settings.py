@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import Field, SecretStr
 
+from fedperm.crash_points import warn_if_compiled_in
 from fedperm.database import sqlite_url
 from fedperm.errors import FedPermError, SettingsError
 from fedperm.logs import LogLevel, configure_logs
@@ -68,6 +69,7 @@ def run_server(settings: type[AnySettings], run: Callable[[AnySettings], None]) 
     try:
         chosen = settings.from_environment()
         configure_logs(chosen.log_level)
+        warn_if_compiled_in()
         run(chosen)
     except FedPermError as error:
         sys.stderr.write(f"{error.message}\n{error.hint}\n")
