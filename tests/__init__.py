@@ -4,6 +4,6 @@ processes that tests start have none unless a test says so."""
 import os
 
 os.environ["FEDPERM_TEST_CRASH_POINT"] = "watch"
-from fedperm import crash_points  # noqa: E402
+from fedperm import crash_points
 
 del os.environ[crash_points.VARIABLE]
