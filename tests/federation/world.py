@@ -28,8 +28,12 @@ Answer = TypeVar("Answer")
 
 
 class World:
-    def __init__(self, folder: Path, processes: Processes) -> None:
+    def __init__(
+        self, folder: Path, processes: Processes, key_bits: int = KEY_BITS, **settings: Any
+    ) -> None:
+        """`settings` are for both servers, beside the usual ones."""
         self.folder = folder
+        self.key_bits = key_bits
         self._processes = processes
         self.key_operator, self.run_operator = secrets.token_hex(16), secrets.token_hex(16)
         _write(folder / "key-operator", self.key_operator)
@@ -44,6 +48,7 @@ class World:
                 operator_token_file=folder / "key-operator",
                 key_encryption_key_file=folder / "kek",
                 insecure_for_tests=True,
+                **settings,
             ),
         )
         self.aggregator = processes.start_server(
@@ -56,6 +61,7 @@ class World:
                 insecure_for_tests=True,
                 lease_seconds=2,
                 processes=1,
+                **settings,
             ),
         )
         for server in (self.key_server, self.aggregator):
@@ -79,10 +85,10 @@ class World:
 
     def create_run(self, document: dict[str, Any], initial: InitialModel) -> FrozenDocument:
         self.ask_key_server(
-            lambda api: api.create_key(KEY, KeyRequest(key_bits=KEY_BITS), self.key_operator)
+            lambda api: api.create_key(KEY, KeyRequest(key_bits=self.key_bits), self.key_operator)
         )
         identity = self.ask_key_server(lambda api: api.identity())
-        key = {"key": KEY, "key_bits": KEY_BITS, "signing_key": identity.signing_key}
+        key = {"key": KEY, "key_bits": self.key_bits, "signing_key": identity.signing_key}
         frozen = FrozenDocument.of(RunDocument.model_validate({**document, "key": key}))
         signed = self.ask_key_server(lambda api: api.epoch(KEY, 1))
         self.run = frozen.content.run
@@ -104,7 +110,7 @@ class World:
             "key": KEY,
             "enrolment_token": self.token(),
             "state_directory": self.folder / name,
-            "min_key_bits": KEY_BITS,
+            "min_key_bits": self.key_bits,
             "insecure_for_tests": True,
             "accountant": "no-shuffle-rdp",
             **settings,
@@ -144,9 +150,9 @@ class World:
 
 
 @contextmanager
-def world(folder: Path) -> Iterator[World]:
+def world(folder: Path, key_bits: int = KEY_BITS, **settings: Any) -> Iterator[World]:
     with Processes(folder) as processes:
-        yield World(folder, processes)
+        yield World(folder, processes, key_bits, **settings)
 
 
 @contextmanager
