@@ -73,10 +73,12 @@ class Blobs:
         if folder.exists():
             sync_folder(folder)
 
+    @persisting
     def sweep_incoming(self) -> int:
         """What was being received when the process ended."""
         return _delete(self._incoming.glob("*"))
 
+    @persisting
     def sweep_run(self, run: str, needed: set[Path]) -> int:
         """All files of a run that no row refers to."""
         files = (path for path in (self._runs / run).rglob("*") if path.is_file())

@@ -7,6 +7,8 @@ UpdateStore.store.uncommitted    the transaction has done its work and is not co
 Outbox.put.unnamed               the file is on disk under a temporary name
 Outbox.put.done                  durable, and nobody was told
 
+A step that may turn out to be one of several says which: RoundStore.advance.Seal.uncommitted.
+
 They exist only where FEDPERM_TEST_CRASH_POINT was set when the process started; elsewhere
 `persisting` hands the method back as it is.
 
@@ -21,6 +23,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import wraps
 from itertools import count
 from typing import ParamSpec, TypeVar
@@ -37,14 +40,22 @@ Watcher = Callable[[str], None]
 _wanted = os.environ.get(VARIABLE, "")
 ARE_COMPILED_IN = bool(_wanted)
 
-_step: ContextVar[str] = ContextVar("step", default="file")
+
+@dataclass
+class _Step:
+    name: str
+    kind: str = ""
+
+
+_step: ContextVar[_Step] = ContextVar("step", default=_Step("unmarked"))  # noqa: B039 (never changed)
 
 
 def _nothing(_name: str) -> None:
     pass
 
 
-def _killing(wanted: str) -> Watcher:
+def killing(wanted: str) -> Watcher:
+    """NAME or NAME:n, as in the environment variable."""
     name, _, which = wanted.partition(":")
     passings = count(1)
 
@@ -55,13 +66,20 @@ def _killing(wanted: str) -> Watcher:
     return watch
 
 
-_watcher: Watcher = _nothing if _wanted in {"", WATCH} else _killing(_wanted)
+_watcher: Watcher = _nothing if _wanted in {"", WATCH} else killing(_wanted)
 
 
 def passing(moment: str) -> None:
     """This moment of the step under way; the watcher may not let it go on."""
     if ARE_COMPILED_IN:
-        _watcher(f"{_step.get()}.{moment}")
+        step = _step.get()
+        _watcher(f"{step.name}{step.kind}.{moment}")
+
+
+def specify(kind: type) -> None:
+    """Within a step: what it turned out to be. The step's later moments say so."""
+    if ARE_COMPILED_IN:
+        _step.get().kind = f".{kind.__name__}"
 
 
 def persisting(method: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -71,7 +89,7 @@ def persisting(method: Callable[Arguments, Result]) -> Callable[Arguments, Resul
 
     @wraps(method)
     def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        outer = _step.set(method.__qualname__)
+        outer = _step.set(_Step(method.__qualname__))
         try:
             result = method(*args, **kwargs)
             passing("done")

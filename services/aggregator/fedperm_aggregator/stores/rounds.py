@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from fedperm.crash_points import specify
 from fedperm.database import Database, transaction
 from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
 from fedperm_aggregator.lifecycle import Decision, RunView, Wait
@@ -83,6 +84,7 @@ class RoundStore:
         if row.state.is_over:
             return Wait(row.state, row.reason)
         decision = choose(run_view(session, row, is_online))
+        specify(type(decision))
         carry_out(decision, session, row, now)
         return decision
 
