@@ -7,11 +7,12 @@ import sys
 import time
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from fedperm_aggregator.pool import process_pool
+from fedperm_aggregator.pool import LOOKS, process_pool
 
 PATIENCE_SECONDS = 30.0
 
@@ -33,7 +34,7 @@ def wait_until_gone(pid: int) -> None:
 
 
 def test_a_broken_pool_is_replaced_once_and_closing_ends_a_job_in_its_middle():
-    pool = process_pool(1)
+    pool = process_pool(1, PATIENCE_SECONDS)
     broken = pool.workers
     with pytest.raises(BrokenProcessPool):
         broken.executor.submit(os._exit, 1).result()
@@ -50,11 +51,51 @@ def test_a_broken_pool_is_replaced_once_and_closing_ends_a_job_in_its_middle():
     wait_until_gone(worker)
 
 
+def test_a_stopped_worker_is_killed_and_a_slow_one_is_not():
+    """Five pieces of work together take longer than the silence that is put up with."""
+    pool = process_pool(1, silence_seconds=2.0)
+    executor = pool.workers.executor
+    worker = executor.submit(os.getpid).result()
+    for piece in [executor.submit(time.sleep, 0.5) for _ in range(5)]:
+        piece.result()
+    os.kill(worker, signal.SIGSTOP)
+    waiting = [executor.submit(os.getpid) for _ in range(2)]
+    for piece in waiting:
+        with pytest.raises(BrokenProcessPool):
+            piece.result(PATIENCE_SECONDS)
+    wait_until_gone(worker)
+    pool.replace(pool.workers)
+    assert pool.workers.executor.submit(os.getpid).result() != worker
+    pool.close()
+
+
+def test_a_worker_that_hangs_is_noticed_while_others_go_on():
+    pool = process_pool(2, silence_seconds=2.0)
+    executor = pool.workers.executor
+    hanging = executor.submit(time.sleep, 3600)
+    end, done = time.monotonic() + PATIENCE_SECONDS, 0
+    with suppress(BrokenProcessPool):
+        while time.monotonic() < end:
+            executor.submit(time.sleep, 0.05).result()
+            done += 1
+    assert done > LOOKS
+    assert isinstance(hanging.exception(PATIENCE_SECONDS), BrokenProcessPool)
+    pool.close()
+
+
+def test_a_pool_is_closed_although_a_worker_is_stopped():
+    pool = process_pool(1, PATIENCE_SECONDS)
+    worker = pool.workers.executor.submit(os.getpid).result()
+    os.kill(worker, signal.SIGSTOP)
+    pool.close()
+    wait_until_gone(worker)
+
+
 PARENT = """
 import os, time
 from fedperm_aggregator.pool import process_pool
 if __name__ == "__main__":
-    pool = process_pool(1)
+    pool = process_pool(1, 30.0)
     print(pool.workers.executor.submit(os.getpid).result(), flush=True)
     time.sleep(3600)
 """

@@ -25,7 +25,7 @@ def run(settings: AggregatorSettings) -> None:
             settings,
             settings.operator(),
             open_database(settings.url, Base.metadata),
-            process_pool(settings.processes),
+            process_pool(settings.processes, settings.silence_seconds),
             SystemClock(),
             from_operating_system(),
         )

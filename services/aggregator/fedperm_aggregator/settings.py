@@ -29,5 +29,8 @@ class AggregatorSettings(ServerSettings):
     """An upload that stands still for so long is given up."""
     lease_seconds: Seconds = 15.0
     """A job whose worker was silent for so long is given to another."""
+    silence_seconds: Seconds = 300.0
+    """A worker process that is at one piece of work for so long, a check or a share of a fold, is
+    taken for stuck: it is killed, and the job tried again."""
     tick_seconds: Seconds = 0.2
     """How often deadlines and jobs are looked at when nothing calls for it earlier."""
