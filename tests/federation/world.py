@@ -5,7 +5,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,11 +25,20 @@ KEY_BITS = 512
 PATIENCE = Patience(30.0)
 
 Answer = TypeVar("Answer")
+Settings = Mapping[str, Any]
+NONE: Settings = {}
 
 
 class World:
     def __init__(
-        self, folder: Path, processes: Processes, key_bits: int = KEY_BITS, **settings: Any
+        self,
+        folder: Path,
+        processes: Processes,
+        key_bits: int = KEY_BITS,
+        *,
+        for_key_server: Settings = NONE,
+        for_aggregator: Settings = NONE,
+        **settings: Any,
     ) -> None:
         """`settings` are for both servers, beside the usual ones."""
         self.folder = folder
@@ -49,6 +58,7 @@ class World:
                 key_encryption_key_file=folder / "kek",
                 insecure_for_tests=True,
                 **settings,
+                **for_key_server,
             ),
         )
         self.aggregator = processes.start_server(
@@ -59,8 +69,7 @@ class World:
                 state_directory=folder / "aggregator-state",
                 operator_token_file=folder / "run-operator",
                 insecure_for_tests=True,
-                lease_seconds=2,
-                processes=1,
+                **{"lease_seconds": 2, "processes": 1, **for_aggregator},
                 **settings,
             ),
         )
