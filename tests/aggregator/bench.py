@@ -29,11 +29,11 @@ from fedperm.wire.aggregator import (
 )
 from fedperm.workers import Workers
 from fedperm_aggregator.app import Parts, build_app
+from fedperm_aggregator.migrations import SCHEMA
 from fedperm_aggregator.pool import WorkerPool
 from fedperm_aggregator.services import Services
 from fedperm_aggregator.settings import AggregatorSettings
 from fedperm_aggregator.stores.events import EventStore
-from fedperm_aggregator.tables import Base
 from fedperm_secret.keys import SecretKey
 from tests.aggregator.parties import (
     MODEL,
@@ -82,7 +82,7 @@ class Aggregator:
         self.folder, self.clock, self.workers, self.seed = folder, clock, workers, seed
         self.changes, self.settings = settings, settings_in(folder, **settings)
         make_state_folder(self.settings.state_directory)
-        self.database = open_database(self.settings.url, Base.metadata)
+        self.database = open_database(self.settings.url, SCHEMA)
         self.pool = WorkerPool(lambda: self.workers)
         self.app: FastAPI = build_app(
             Parts(

@@ -38,7 +38,9 @@ HOMES = {
     "phe": r"fedperm_secret\.storage|fedperm_cli\.bench",
     "httpx": r"fedperm\.api",
     "jwt": r"fedperm\.wire\.signed",
-    "sqlalchemy": r"fedperm\.(database|engines)|fedperm_(aggregator|keyserver)\.(tables|stores?)",
+    "sqlalchemy": r"fedperm\.(database|engines|schema|migrations)"
+    r"|fedperm_(aggregator|keyserver)\.(tables|stores?|migrations)",
+    "alembic": r"fedperm\.migrations|fedperm_(aggregator|keyserver)\.migrations",
     "fastapi": r"fedperm\.web|fedperm_(aggregator|keyserver)\.(app|routes)",
     "starlette": r"fedperm\.web|fedperm_(aggregator|keyserver)\.routes",
     "uvicorn": r"fedperm\.web\.serving",

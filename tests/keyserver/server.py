@@ -18,8 +18,8 @@ from fedperm.web.rate_limit import RateLimit
 from fedperm.wire.message import Message
 from fedperm_keyserver.app import Parts, build_app
 from fedperm_keyserver.authority import establish
+from fedperm_keyserver.migrations import SCHEMA
 from fedperm_keyserver.store.identity import IdentityStore
-from fedperm_keyserver.tables import Base
 from fedperm_keyserver.vault import key_encryption_key
 
 OPERATOR = "the key operator's bearer secret"
@@ -49,7 +49,7 @@ class MovingClock:
 def database_in(folder: Path, url: str | None = None) -> Database:
     """A file in the folder, or another one by its URL."""
     make_state_folder(folder)
-    return open_database(url or sqlite_url(folder / "keyserver.db"), Base.metadata)
+    return open_database(url or sqlite_url(folder / "keyserver.db"), SCHEMA)
 
 
 class Server:

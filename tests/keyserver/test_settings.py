@@ -8,8 +8,8 @@ from fedperm.database import open_database
 from fedperm.errors import SettingsError
 from fedperm.state_folder import make_state_folder
 from fedperm_keyserver.__main__ import run
+from fedperm_keyserver.migrations import SCHEMA
 from fedperm_keyserver.settings import KeyServerSettings
-from fedperm_keyserver.tables import Base
 from tests.keyserver.process import PREFIX, environment
 from tests.keyserver.server import KEK, OPERATOR, OTHER_KEK
 
@@ -75,7 +75,7 @@ def test_printing_the_settings_shows_no_secret(settings_from):
 def test_the_database_lies_in_the_state_directory(settings_from, tmp_path):
     settings = settings_from(state_directory=str(tmp_path / "a" / "state #1?"))
     make_state_folder(settings.state_directory)
-    open_database(settings.url, Base.metadata).close()
+    open_database(settings.url, SCHEMA).close()
     assert (settings.state_directory / "keyserver.db").exists()
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
-from fedperm.database import Database, open_database, transaction
+from fedperm.database import Database, transaction
 from fedperm.engines import CONNECTIONS
 from fedperm.errors import BusyError
 
@@ -68,7 +68,8 @@ class Counters:
 
 @pytest.fixture
 def counters(database_url):
-    counters = Counters(open_database(database_url, Base.metadata))
+    counters = Counters(Database(database_url))
+    Base.metadata.create_all(counters.database.engine)
     counters.start("a")
     yield counters
     counters.database.close()

@@ -3,10 +3,11 @@
 import time
 
 import pytest
-from sqlalchemy import MetaData, text
+from sqlalchemy import text
 
 from fedperm.database import MOST_ATTEMPTS, Database, open_database
 from fedperm.errors import BusyError, SettingsError, StorageFullError
+from tests.storage.library.migrations import SCHEMA
 
 PATIENCE_SECONDS = 10
 
@@ -92,7 +93,7 @@ def test_whoever_stands_still_in_a_transaction_loses_its_turn(database, postgres
 def test_a_start_without_its_server_says_why_and_no_password():
     url = "postgresql+psycopg://postgres:hunter2@/postgres?host=/nonexistent"
     with pytest.raises(SettingsError, match="No such file") as caught:
-        open_database(url, MetaData())
+        open_database(url, SCHEMA)
     assert "hunter2" not in str(caught.value)
 
 
@@ -106,5 +107,5 @@ def test_a_start_without_its_server_says_why_and_no_password():
 )
 def test_a_database_that_cannot_be_used_is_refused(url, said):
     with pytest.raises(SettingsError, match=said) as caught:
-        open_database(url, MetaData())
+        open_database(url, SCHEMA)
     assert "hunter2" not in str(caught.value)

@@ -9,9 +9,9 @@ from fedperm.state_folder import sole_user
 from fedperm.web.server_settings import run_server
 from fedperm.web.serving import serve
 from fedperm_aggregator.app import Parts, build_app
+from fedperm_aggregator.migrations import SCHEMA
 from fedperm_aggregator.pool import process_pool
 from fedperm_aggregator.settings import AggregatorSettings
-from fedperm_aggregator.tables import Base
 
 
 def main() -> int:
@@ -24,7 +24,7 @@ def run(settings: AggregatorSettings) -> None:
         parts = Parts(
             settings,
             settings.operator(),
-            open_database(settings.url, Base.metadata),
+            open_database(settings.url, SCHEMA),
             process_pool(settings.processes, settings.silence_seconds),
             SystemClock(),
             from_operating_system(),

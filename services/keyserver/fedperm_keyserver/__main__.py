@@ -9,15 +9,15 @@ from fedperm.clock import SystemClock
 from fedperm.database import Database, open_database
 from fedperm.errors import FedPermError
 from fedperm.randomness import from_operating_system
-from fedperm.state_folder import make_state_folder
+from fedperm.state_folder import sole_user
 from fedperm.web.rate_limit import RateLimit
 from fedperm.web.server_settings import run_server
 from fedperm.web.serving import serve
 from fedperm_keyserver.app import Parts, build_app
 from fedperm_keyserver.authority import Authority, establish
+from fedperm_keyserver.migrations import SCHEMA
 from fedperm_keyserver.settings import KeyServerSettings
 from fedperm_keyserver.store.identity import IdentityStore
-from fedperm_keyserver.tables import Base
 
 log = logging.getLogger("fedperm_keyserver")
 
@@ -28,14 +28,14 @@ def main() -> int:
 
 def run(settings: KeyServerSettings) -> None:
     """Until SIGTERM or SIGINT."""
-    make_state_folder(settings.state_directory)
-    database = open_database(settings.url, Base.metadata)
-    try:
-        parts = _parts(settings, database)
-        _announce(parts.authority)
-        serve(build_app(parts), settings.serving())
-    finally:
-        database.close()
+    with sole_user(settings.state_directory, "key server"):
+        database = open_database(settings.url, SCHEMA)
+        try:
+            parts = _parts(settings, database)
+            _announce(parts.authority)
+            serve(build_app(parts), settings.serving())
+        finally:
+            database.close()
 
 
 def _parts(settings: KeyServerSettings, database: Database) -> Parts:

@@ -4,12 +4,13 @@ Every method of a store is one transaction (`transaction`), and they happen one 
 (`engines`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from sqlalchemy import URL, MetaData
+from sqlalchemy import URL
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoFreeConnectionError
 from sqlalchemy.orm import Session
@@ -17,6 +18,7 @@ from sqlalchemy.orm import Session
 from fedperm.crash_points import passing, persisting
 from fedperm.engines import open_engine
 from fedperm.errors import BusyError, ServiceError, SettingsError, StorageFullError
+from fedperm.schema import Schema, bring_up_to_date
 
 MOST_ATTEMPTS = 5
 """Of a transaction that PostgreSQL undid."""
@@ -61,6 +63,7 @@ class Database:
     def _once(self, work: Callable[[Session], Result]) -> Result:
         with Session(self.engine, expire_on_commit=False) as session, session.begin():
             result = work(session)
+            session.flush()
             passing("uncommitted")
             return result
 
@@ -69,11 +72,33 @@ def sqlite_url(file: Path) -> str:
     return URL.create("sqlite", database=str(file)).render_as_string()
 
 
-def open_database(url: str, tables: MetaData) -> Database:
-    """With the tables that are missing. The URL may hold a password and is not repeated."""
-    try:
+def open_database(url: str, schema: Schema) -> Database:
+    """With its tables up to date. The URL may hold a password and is not repeated."""
+    with _trouble_in_words():
         database = Database(url)
-        tables.create_all(database.engine)
+        try:
+            bring_up_to_date(database.engine, schema)
+        except BaseException:
+            database.close()
+            raise
+    return database
+
+
+@contextmanager
+def database_at(url: str) -> Iterator[Database]:
+    """For a command: opened as it is, and closed."""
+    with _trouble_in_words():
+        database = Database(url)
+        try:
+            yield database
+        finally:
+            database.close()
+
+
+@contextmanager
+def _trouble_in_words() -> Iterator[None]:
+    try:
+        yield
     except ImportError as error:
         raise SettingsError(
             f"the database's driver is not installed: {error.name}",
@@ -84,7 +109,6 @@ def open_database(url: str, tables: MetaData) -> Database:
             f"the database cannot be opened: {_without_url(error)}",
             "check the database URL and its server, or the permissions of the state directory",
         ) from error
-    return database
 
 
 class Stored(Protocol):

@@ -12,6 +12,8 @@ level orders, and where all append to one chain nearly every attempt is undone.
 """
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Engine, create_engine, event, make_url
@@ -46,6 +48,37 @@ def open_engine(url: str) -> Engine:
                 f"the database cannot be opened: {other} is not supported",
                 "use a URL of SQLite or PostgreSQL, or none",
             )
+
+
+@contextmanager
+def rebuilding(engine: Engine) -> Iterator[Connection]:
+    """One transaction that may rebuild tables. SQLite can drop no table that others refer to
+    while it enforces references; it checks all of them at the end instead."""
+    with engine.connect() as connection:
+        if engine.dialect.name != "sqlite":
+            with connection.begin():
+                yield connection
+            return
+        _enforce_references(connection, "OFF")  # not possible within a transaction
+        try:
+            with connection.begin():
+                yield connection
+                _check_references(connection)
+        finally:
+            _enforce_references(connection, "ON")
+
+
+def _enforce_references(connection: Connection, switch: str) -> None:
+    driver: Any = connection.connection.driver_connection
+    driver.execute(f"PRAGMA foreign_keys={switch}")
+
+
+def _check_references(connection: Connection) -> None:
+    if connection.exec_driver_sql("PRAGMA foreign_key_check").first() is not None:
+        raise SettingsError(
+            "rows of the database would refer to rows that are missing",
+            "nothing was changed; restore the database from a backup",
+        )
 
 
 def _sqlite(url: str) -> Engine:

@@ -1,0 +1,9 @@
+"""How the aggregator's tables came to be, one revision after the other.
+
+A released revision is never changed: databases have it behind them. Tables are written out in it,
+not taken from `tables`, which shows the newest state only.
+"""
+
+from fedperm.schema import Schema
+
+SCHEMA = Schema("aggregator", __name__)
