@@ -6,10 +6,12 @@ runs/RUN/rounds/N/uploads/CLIENT.SHA256.safetensors
 runs/RUN/rounds/N/aggregate.SHA256.safetensors
 """
 
+import os
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from fedperm.crash_points import persisting
 from fedperm.durable_file import TEMPORARY_SUFFIX, publish, sync_folder, write_durably
@@ -52,6 +54,12 @@ class Blobs:
         """The received file under its own name, durably; the same bytes twice are no harm."""
         _make_folder(path.parent)
         publish(temporary, path)
+
+    def check_room(self, octets: int) -> None:
+        """Raises if so much could not be written now. Room is asked for, not looked up: what a
+        file system says of its free space need not be true for this user."""
+        with TemporaryFile(dir=self._incoming) as file:
+            os.posix_fallocate(file.fileno(), 0, octets)
 
     @persisting
     def write_aggregate(self, run: str, number: int, sha256: str, body: bytes) -> Path:

@@ -14,7 +14,8 @@ from random import Random
 from typing import Protocol
 
 from fedperm.clock import Clock
-from fedperm.errors import FedPermError
+from fedperm.durable_file import says_disk_is_full
+from fedperm.errors import BusyError, FedPermError, ServiceError
 from fedperm.workers import Workers
 from fedperm_aggregator.pool import WorkerPool
 from fedperm_aggregator.stores.jobs import JobStore, Lease
@@ -25,6 +26,8 @@ log = logging.getLogger(__name__)
 MOST_ATTEMPTS = 5
 PAUSE_SECONDS = 0.5
 """Between attempts, times the number of attempts made."""
+OUTAGE_PAUSE_SECONDS = 5.0
+"""Before a job that found no room on the disk, or no database, is tried again."""
 
 
 class Trade(Protocol):
@@ -40,7 +43,10 @@ class Trade(Protocol):
 class Crew:
     """A worker process that dies breaks the pool, and with it every job that was in it. All of
     them are suspects then, and jobs run one at a time until none is left: only a job that breaks
-    the pool alone is charged with an attempt. One bad upload cannot get its neighbours refused."""
+    the pool alone is charged with an attempt. One bad upload cannot get its neighbours refused.
+
+    Nor is a job charged with a full disk or a database that does not answer: it is tried again for
+    as long as that lasts. A round is not aborted because a disk was full for an hour."""
 
     def __init__(
         self,
@@ -61,6 +67,7 @@ class Crew:
         self._threads = ThreadPoolExecutor(self._hands, "crew")
         self._at_work: dict[Lease, Future[None]] = {}
         self._suspects: set[int] = set()
+        self._held_up: dict[int, str] = {}
         self._is_stopping = False
 
     def take_over(self) -> None:
@@ -91,6 +98,11 @@ class Crew:
         else:
             time.sleep(seconds)
 
+    def check(self) -> None:
+        """Raises if jobs are held up."""
+        for reason in list(self._held_up.values()):
+            raise BusyError(f"jobs cannot be done: {reason}", "they are tried again by themselves")
+
     def finish(self) -> None:
         """Waits for what was started."""
         wait(list(self._at_work.values()))
@@ -104,10 +116,12 @@ class Crew:
     def _reap(self) -> None:
         for lease, future in list(self._at_work.items()):
             if future.done():
-                del self._at_work[lease]
                 if error := future.exception():
-                    # not even the failure could be written down; the lease will run out
+                    # not even the failure could be written down; if this cannot either, the next
+                    # tick tries again
                     log.error("a job was lost: %s", type(error).__name__, exc_info=error)
+                    self._give_back_for_later(lease)
+                del self._at_work[lease]
 
     def _carry_out(self, lease: Lease, is_alone: bool) -> None:
         workers = self._pool.workers
@@ -120,6 +134,7 @@ class Crew:
             self._fail(lease, error)
         else:
             self._suspects.discard(lease.job)
+            self._held_up.pop(lease.job, None)
 
     def _break(self, lease: Lease, error: BrokenExecutor, workers: Workers, is_alone: bool) -> None:
         if not self._is_stopping:
@@ -135,11 +150,26 @@ class Crew:
         if self._is_stopping:
             self._jobs.give_back(lease)
             return
-        reason = error.message if isinstance(error, FedPermError) else type(error).__name__
+        reason = _in_words(error)
         log.warning("attempt %d failed: %s", lease.attempt, reason, exc_info=error)
+        if isinstance(error, ServiceError) or says_disk_is_full(error):
+            self._held_up[lease.job] = reason
+            self._give_back_for_later(lease)
+            return
+        self._held_up.pop(lease.job, None)
         if lease.attempt >= MOST_ATTEMPTS:
             self._suspects.discard(lease.job)
             self._trades[lease.kind].give_up(lease, f"{reason} ({MOST_ATTEMPTS} attempts)")
         else:
             pause = min(PAUSE_SECONDS * lease.attempt, self._lease_seconds)
             self._jobs.try_again(lease, reason, self._clock.now(), pause)
+
+    def _give_back_for_later(self, lease: Lease) -> None:
+        pause = min(OUTAGE_PAUSE_SECONDS, self._lease_seconds)
+        self._jobs.give_back(lease, self._clock.now() + pause)
+
+
+def _in_words(error: Exception) -> str:
+    if says_disk_is_full(error):
+        return "no room left on the disk"
+    return error.message if isinstance(error, FedPermError) else type(error).__name__

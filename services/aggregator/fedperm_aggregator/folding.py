@@ -7,7 +7,7 @@ from fedperm import aggregation
 from fedperm.aggregation import fold, rerandomise
 from fedperm.clock import Clock
 from fedperm.errors import ServiceError
-from fedperm.wire.aggregate import encode_aggregate
+from fedperm.wire.aggregate import aggregate_body, encode_aggregate
 from fedperm.wire.digest import sha256_of
 from fedperm_aggregator.blobs import Blobs
 from fedperm_aggregator.checking import read_member
@@ -55,6 +55,8 @@ class Folding:
         """Written durably, but known to nobody yet."""
         terms = self._documents.terms(lease.run, sealed.epoch)
         plan, key, workers = terms.plan, terms.public_key, self._pool.workers
+        # minutes of work, which a full disk would waste at their end, again and again
+        self._blobs.check_room(aggregate_body(plan, key).size)
         updates = [
             read_member(
                 self._blobs.upload(lease.run, lease.round, member.client, member.sha256),

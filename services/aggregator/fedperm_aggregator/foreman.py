@@ -72,9 +72,10 @@ class Foreman:
         self._crew.stop()
 
     def check(self) -> None:
-        """Raises if the loop is in trouble."""
+        """Raises if the loop is in trouble, or its jobs are."""
         if self._trouble:
             raise BusyError(f"the last tick failed: {self._trouble}", "the log says more")
+        self._crew.check()
 
     def _work(self) -> None:
         self._crew.keep_leases()

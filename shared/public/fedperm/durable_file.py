@@ -1,5 +1,6 @@
 """Files that are whole or absent after a crash: data, then name, then folder."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,12 @@ from fedperm.crash_points import passing
 
 TEMPORARY_SUFFIX = ".new"
 """A file that ends so was never finished, and may be swept."""
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
+
+
+def says_disk_is_full(error: BaseException) -> bool:
+    return isinstance(error, OSError) and error.errno in _NO_ROOM
 
 
 def write_durably(path: Path, data: bytes) -> None:

@@ -61,8 +61,8 @@ def version_of(connection: Connection, schema: Schema) -> str:
     if recorded is not None:
         if recorded not in schema.versions:
             raise SettingsError(
-                f"the database has version {recorded} of the {schema.program}'s tables; this program "
-                f"knows them up to {schema.newest}",
+                f"the database has version {recorded} of the {schema.program}'s tables; this "
+                f"program knows them up to {schema.newest}",
                 "start the program that made it, or a newer one",
             )
         return recorded

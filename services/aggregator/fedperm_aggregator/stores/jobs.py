@@ -67,11 +67,11 @@ class JobStore:
         session.execute(update(JobRow).where(JobRow.owner.in_(owners)).values(free_at=until))
 
     @transaction
-    def give_back(self, session: Session, lease: Lease) -> None:
+    def give_back(self, session: Session, lease: Lease, free_at: float = 0.0) -> None:
         """Unfinished through no fault of the job: the attempt does not count."""
         row = owned_job(session, lease)
         if row is not None:
-            row.owner, row.free_at, row.attempts = None, 0.0, row.attempts - 1
+            row.owner, row.free_at, row.attempts = None, free_at, row.attempts - 1
 
     @transaction
     def try_again(

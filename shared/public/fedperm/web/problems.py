@@ -1,6 +1,5 @@
 """Every error leaves as a problem document: refusals, validation, unknown paths, crashes."""
 
-import errno
 import logging
 import math
 from typing import Any
@@ -10,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from fedperm.durable_file import says_disk_is_full
 from fedperm.errors import FedPermError, RateLimitError, ServiceError, StorageFullError
 from fedperm.logs import request_id
 from fedperm.wire.problem import (
@@ -26,8 +26,6 @@ log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 1.0
 """What Retry-After says when nothing better is known."""
-
-_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 
 
 def install_problems(app: FastAPI) -> None:
@@ -56,7 +54,7 @@ def refusal(error: FedPermError) -> Response:
 
 def crash(error: Exception) -> Response:
     """Says nothing of the error: its text may hold anything. The log has it, under the id."""
-    if isinstance(error, OSError) and error.errno in _NO_SPACE:
+    if says_disk_is_full(error):
         return refusal(StorageFullError("no room left on the disk", "free space and try again"))
     log.error("failed: %s", type(error).__name__, exc_info=error)
     hint = "the operator finds it in the log under the request id"
