@@ -48,8 +48,10 @@ class FaultProxy:
         self._witness = witness
 
     async def __call__(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """One connection of a client."""
-        with suppress(OSError, CutError, asyncio.IncompleteReadError):
+        """One connection of a client. Its end is no news, not even when it is cancelled: asyncio
+        would log that."""
+        over = (OSError, CutError, asyncio.IncompleteReadError, asyncio.CancelledError)
+        with suppress(*over):
             async with _aborting(writer), self._to_server() as (answers, requests):
                 way_back = _WayBack(answers, writer, self._witness)
                 going_back = asyncio.create_task(way_back.run())
