@@ -91,6 +91,20 @@ async def test_an_assertion_whose_answer_was_lost_is_replaced_by_another(access,
     assert len(bodies) == 2
 
 
+async def test_assertions_that_are_lost_one_after_the_other_do_not_end_a_client(access, line):
+    line.refusals += [(ASKING, 401)] * 4
+    assert await access.using(Audience.AGGREGATOR, itself)
+    assert len({request.content for request in line.sent(ASKING)}) == 5
+
+
+async def test_a_client_that_the_key_server_does_not_know_gives_up(access, line):
+    line.refusals += [(ASKING, 401)] * 100
+    with pytest.raises(RefusedError) as refusal:
+        await access.using(Audience.AGGREGATOR, itself)
+    assert refusal.value.status == 401
+    assert len(line.sent(ASKING)) < 10
+
+
 async def test_a_revoked_client_is_told_so(access, identity, key_server):
     await key_server.api.revoke_client(KEY, identity.name, OPERATOR)
     with pytest.raises(RefusedError) as refusal:

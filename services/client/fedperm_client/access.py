@@ -14,6 +14,7 @@ from fedperm.wire.statements import Audience, ClientAssertion
 from fedperm_client.identity import ClientIdentity
 
 _ASSERTION_SECONDS = 120
+_MOST_ASSERTIONS = 5
 _MARGIN_SECONDS = 30.0
 """A token that expires sooner is not used any more: a request takes its time."""
 
@@ -53,13 +54,15 @@ class Access:
             return granted.access_token
 
     async def _ask(self, audience: Audience) -> GrantedAccess:
-        """Each assertion counts once: if the answer to one was lost, a second one is needed."""
-        try:
-            return await self._key_server.access_token(self._request(audience))
-        except RefusedError as refusal:
-            if refusal.status != 401:
-                raise
-            return await self._key_server.access_token(self._request(audience))
+        """Each assertion counts once: if the answer to one was lost, another is needed, and on a
+        bad line the answer to that one may be lost as well."""
+        for _ in range(_MOST_ASSERTIONS - 1):
+            try:
+                return await self._key_server.access_token(self._request(audience))
+            except RefusedError as refusal:
+                if refusal.status != 401:
+                    raise
+        return await self._key_server.access_token(self._request(audience))
 
     def _request(self, audience: Audience) -> AccessTokenRequest:
         now = int(self._clock.now())
