@@ -38,8 +38,9 @@ class Access:
         self, audience: Audience, request: Callable[[str], Awaitable[Answer]]
     ) -> Answer:
         """The request with a token; once more with a new one if the first is not taken."""
+        token = await self._token(audience)
         try:
-            return await request(await self._token(audience))
+            return await request(token)
         except RefusedError as refusal:
             if refusal.status != 401:
                 raise
