@@ -13,7 +13,7 @@ from fedperm.errors import FedPermError, SettingsError
 from fedperm.logs import LogLevel, configure_logs
 from fedperm.settings import Settings, read_secret
 from fedperm.web.credentials import OperatorCredential
-from fedperm.web.serving import Serving
+from fedperm.web.serving import DRAIN_SECONDS, Serving
 
 WRONG_START = 2
 
@@ -31,6 +31,8 @@ class ServerSettings(Settings):
     address_file: Path | None = None
     tls_certificate: Path | None = None
     tls_key: Path | None = None
+    drain_seconds: Annotated[int, Field(ge=0)] = DRAIN_SECONDS
+    """Requests under way at SIGTERM may take so long to finish."""
     log_level: LogLevel = "INFO"
 
     operator_token_file: Path
@@ -42,7 +44,14 @@ class ServerSettings(Settings):
     """Admits short keys and no norm bound, to those who say the same."""
 
     def serving(self) -> Serving:
-        return Serving(self.host, self.port, self.tls_certificate, self.tls_key, self.address_file)
+        return Serving(
+            self.host,
+            self.port,
+            self.tls_certificate,
+            self.tls_key,
+            self.address_file,
+            drain_seconds=self.drain_seconds,
+        )
 
     def operator(self) -> OperatorCredential:
         return OperatorCredential.of(read_secret(self.operator_token_file))

@@ -17,8 +17,8 @@ from fedperm.errors import SettingsError
 
 TLS_KIB = 16
 
-DRAIN_SECONDS = 30
-"""Requests under way at SIGTERM may take so long to finish."""
+DRAIN_SECONDS = 20
+"""Requests under way at SIGTERM may take so long to finish. All is over within 30 s then."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Serving:
     tls_key: Path | None = None
     address_file: Path | None = None
     keep_alive_seconds: int = 75
+    drain_seconds: int = DRAIN_SECONDS
 
     def __post_init__(self) -> None:
         if (self.tls_certificate is None) != (self.tls_key is None):
@@ -107,7 +108,7 @@ def _config(app: FastAPI, serving: Serving) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,  # callers must not choose the address that limits count by
         timeout_keep_alive=serving.keep_alive_seconds,
-        timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_graceful_shutdown=serving.drain_seconds,
         ssl_certfile=serving.tls_certificate,
         ssl_keyfile=serving.tls_key,
     )
