@@ -40,6 +40,7 @@ def problem(response):
         ("/crash", 500, "internal-error"),
         ("/full", 507, "storage-full"),
         ("/nowhere", 404, "unknown-path"),
+        ("/full/", 404, "unknown-path"),
         ("/numbers?n=-1", 422, "invalid-request"),
         ("/numbers?n=x", 422, "invalid-request"),
         ("/mine", 401, "unauthenticated"),

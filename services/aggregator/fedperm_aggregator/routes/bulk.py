@@ -9,6 +9,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 
 from fedperm.errors import BodyError, LengthRequiredError, MediaTypeError
+from fedperm.web.documentation import Responses
 from fedperm.wire.body import MEDIA_TYPE
 from fedperm_aggregator.blobs import PublishedFile
 
@@ -16,6 +17,8 @@ _CONTENT = {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 BULK: dict[str, Any] = {"required": True, "content": _CONTENT}
 BULK_ANSWER: dict[str, Any] = {"content": _CONTENT, "description": "The file"}
 """How /openapi.json describes bulk bodies."""
+NOT_MODIFIED: Responses = {304: {"description": "The caller has it already"}}
+"""For what If-None-Match may be asked of."""
 
 _CHUNK = 1 << 18
 _NEVER_CHANGES = "private, max-age=31536000, immutable"

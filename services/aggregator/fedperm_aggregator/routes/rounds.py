@@ -2,11 +2,12 @@
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from fedperm.web.documentation import problems
 from fedperm.wire.aggregator import ClientReport, RoundList, RoundOutcome, RoundReport
 from fedperm.wire.message import Name
 from fedperm.wire.statements import RoundNumber
 from fedperm_aggregator.routes.access import Here, ThatClient, operator_of_run, reader_of_run
-from fedperm_aggregator.routes.bulk import BULK_ANSWER, file_response
+from fedperm_aggregator.routes.bulk import BULK_ANSWER, NOT_MODIFIED, file_response
 
 router = APIRouter(prefix="/v1/runs/{run}/rounds", tags=["rounds"])
 OPERATOR = [Depends(operator_of_run)]
@@ -33,7 +34,12 @@ def report(run: Name, number: RoundNumber, here: Here) -> RoundReport:
     "/{number}/aggregate",
     dependencies=READER,
     response_class=Response,
-    responses={200: BULK_ANSWER, 202: {"description": "Not there yet; see Retry-After"}},
+    responses={
+        200: BULK_ANSWER,
+        202: {"description": "Not there yet; see Retry-After"},
+        **NOT_MODIFIED,
+        **problems(410),
+    },
     summary="The encrypted sum",
 )
 def aggregate(run: Name, number: RoundNumber, request: Request, here: Here) -> Response:

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from fedperm.run_document import RunDocument
+from fedperm.web.documentation import problems
 from fedperm.wire.aggregator import KeyEpoch, KeyEpochs, RunList, RunStatus
 from fedperm.wire.message import Name
 from fedperm.wire.statements import Epoch
@@ -13,6 +14,7 @@ from fedperm_aggregator.routes.access import Here, operator_of_run, reader_of_ru
 from fedperm_aggregator.routes.bulk import (
     BULK,
     BULK_ANSWER,
+    NOT_MODIFIED,
     body_of,
     check_media_type,
     file_response,
@@ -60,7 +62,7 @@ def show(run: Name, here: Here) -> RunStatus:
     "/{run}/document",
     dependencies=READER,
     response_class=Response,
-    responses={200: {"model": RunDocument, "description": "The document"}},
+    responses={200: {"model": RunDocument, "description": "The document"}, **NOT_MODIFIED},
     summary="The document, byte by byte as it was sent",
 )
 def document(run: Name, request: Request, here: Here) -> Response:
@@ -72,7 +74,7 @@ def document(run: Name, request: Request, here: Here) -> Response:
 @router.put(
     "/{run}/initial-model",
     dependencies=OPERATOR,
-    responses=CREATED,
+    responses=CREATED | problems(411),
     openapi_extra={"requestBody": BULK},
     summary="The model that all clients start from",
 )
@@ -88,7 +90,7 @@ async def put_initial_model(
     "/{run}/initial-model",
     dependencies=READER,
     response_class=Response,
-    responses={200: BULK_ANSWER},
+    responses={200: BULK_ANSWER, **NOT_MODIFIED},
     summary="The model that all clients start from",
 )
 def initial_model(run: Name, request: Request, here: Here) -> Response:

@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from fedperm.web.documentation import problems
 from fedperm.wire.aggregator import MANIFEST, UpdateReceipt, UpdateReport
 from fedperm.wire.digest import CONTENT_DIGEST, parse_content_digest
 from fedperm.wire.message import Name
@@ -20,7 +21,7 @@ HEADERS = [
 
 @router.put(
     "",
-    responses={201: {"model": UpdateReceipt, "description": "Stored"}},
+    responses={201: {"model": UpdateReceipt, "description": "Stored"}, **problems(410, 411)},
     openapi_extra={"requestBody": BULK, "parameters": HEADERS},
     summary="Upload an update",
 )

@@ -9,7 +9,7 @@ from fedperm.wire.problem import INTERNAL, MEDIA_TYPE, PROBLEMS, Problem
 
 Responses = dict[int | str, dict[str, Any]]
 
-ANYWHERE = (413, 415, 422, 500, 503)
+ANYWHERE = (413, 415, 422, 500, 503, 507)
 """What any request may meet."""
 
 _PROBLEM = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
@@ -26,7 +26,11 @@ def again(answer: type[Message]) -> Responses:
 
 
 class DocumentedApp(FastAPI):
-    """Its description holds the form of problems, which no route has as its answer."""
+    """Its description holds the form of problems, which no route has as its answer. A path with a
+    slash too many is unknown: a redirect would lead to whatever host the caller has named."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(redirect_slashes=False, **options)
 
     def openapi(self) -> dict[str, Any]:
         document = super().openapi()
