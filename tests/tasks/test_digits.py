@@ -73,7 +73,7 @@ def test_the_model_is_chosen_by_an_option(options, parameters):
 def test_wrong_options_are_refused_and_the_known_ones_named(options, wrong):
     with pytest.raises(TaskError, match=f"options are wrong: {wrong}") as refusal:
         Digits(context(options))
-    assert "model, hidden, alpha, seed, min_records" in refusal.value.hint
+    assert "model, filter, hidden, alpha, seed, min_records" in refusal.value.hint
 
 
 @pytest.mark.parametrize("shard", [-1, 3])

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from fedperm.wire.message import Lax, Message
 from fedperm_client.errors import TaskError
+from fedperm_client.tasks.filters import FilterName, filtered
 from fedperm_client.tasks.models import ModelName, classifier
 from fedperm_client.tasks.options import read_options
 from fedperm_client.tasks.partition import Partition
@@ -25,6 +26,7 @@ class ImageOptions(Message):
     """`alpha`, `seed` and `min_records` are the partition's."""
 
     model: Lax[ModelName] = ModelName.LOGISTIC
+    filter: Lax[FilterName] = FilterName.NONE
     hidden: Annotated[int, Field(ge=1, le=1 << 16)] = 32
     alpha: Annotated[float, Field(gt=0, le=1e6)] = 1.0
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
@@ -39,12 +41,11 @@ class LabelledImages:
     labels: NDArray[Any]
     brightest: int
 
-    def examples(self) -> Examples:
-        """One channel, 0 .. 1."""
+    def examples(self, filter_name: FilterName) -> Examples:
+        """One channel, 0 .. 1 before the filter."""
         pixels = self.pixels.astype(np.float32) / np.float32(self.brightest)
-        return Examples(
-            torch.from_numpy(pixels).unsqueeze(1), torch.from_numpy(self.labels.astype(np.int64))
-        )
+        inputs = torch.from_numpy(filtered(pixels, filter_name)).unsqueeze(1)
+        return Examples(inputs, torch.from_numpy(self.labels.astype(np.int64)))
 
     def only(self, records: NDArray[Any]) -> "LabelledImages":
         return LabelledImages(self.pixels[records], self.labels[records], self.brightest)
@@ -64,6 +65,7 @@ class ImageTask(ABC):
             )
         self.context = context
         self.options = read_options(context.options, ImageOptions)
+        _check_filter(self.options)
 
     @abstractmethod
     def everybodys(self) -> LabelledImages:
@@ -82,7 +84,15 @@ class ImageTask(ABC):
         options = self.options
         partition = Partition(self.context.shards, options.alpha, options.seed, options.min_records)
         own = partition.cut(images.labels)[self.context.shard]
-        return images.only(own).examples()
+        return images.only(own).examples(options.filter)
 
     def test_data(self) -> Examples | None:
-        return self.public().examples()
+        return self.public().examples(self.options.filter)
+
+
+def _check_filter(options: ImageOptions) -> None:
+    if options.model is ModelName.CNN and options.filter is not FilterName.NONE:
+        raise TaskError(
+            f"what the filter {options.filter} gives is no picture: neighbours mean nothing",
+            "use the filter none, or the model logistic or mlp",
+        )
