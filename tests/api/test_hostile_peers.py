@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.answers import LARGEST_MESSAGE, LONGEST_LINE
 from fedperm.api.connection import Connection, Patience, Request, http_client
 from fedperm.errors import UnreachableError, UntrustedError
@@ -141,6 +142,14 @@ async def test_a_line_without_an_end_is_left_in_its_middle():
         with pytest.raises(UntrustedError, match="more than"):
             await anext(lines)
     assert peer.taken < 2 * LONGEST_LINE
+
+
+@pytest.mark.parametrize("text", [b"{}", b"x", b"\xff", b"[" * 9999, b'{"id": NaN}'])
+async def test_an_event_that_is_none_is_not_trusted(text: bytes):
+    peer = Peer(["200 OK", "Content-Type: text/event-stream"], just(b"data: " + text + b"\n\n"))
+    async with talking_to(peer) as connection:
+        with pytest.raises(UntrustedError, match="an event that is none"):
+            await anext(AggregatorApi(connection).events("demo", "token"))
 
 
 async def test_no_cookie_is_kept():

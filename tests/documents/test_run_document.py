@@ -90,6 +90,7 @@ def test_a_document_survives_being_written_again():
         ("run", "Demo Run", "run"),
         ("model.tensors", [], "tensors"),
         ("model.tensors", [{"name": "w", "shape": [1 << 20, 1 << 20]}], "at most"),
+        ("model.tensors", [{"name": "w", "shape": [1] * 65}], "at most 64"),
         ("training.record_clip_norm", -1.0, "record_clip_norm"),
     ],
 )
@@ -117,6 +118,12 @@ def test_the_test_switch_admits_short_keys_and_no_bound():
 def test_what_is_no_document_is_refused(octets):
     with pytest.raises(ParameterError):
         FrozenDocument(octets)
+
+
+def test_of_many_mistakes_some_are_told():
+    with pytest.raises(ParameterError) as caught:
+        FrozenDocument(changed("task.options", {f"{number}": [] for number in range(10_000)}))
+    assert len(str(caught.value)) < 5_000
 
 
 def test_a_document_has_a_length():

@@ -1,5 +1,6 @@
 """Whatever goes wrong leaves as a problem document that says what and what to do."""
 
+import json
 import logging
 import re
 
@@ -7,9 +8,12 @@ import pytest
 
 from fedperm.errors import SealedError
 from fedperm.web.requests import SMALL_BODY
+from fedperm.wire.message import MOST_NAMED
 from tests.web.edge import caller, edge_service
 
 pytestmark = pytest.mark.anyio
+
+JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
@@ -95,6 +99,20 @@ async def test_json_of_another_form_is_refused_and_not_repeated(http, body):
     assert response.status_code == 422
     assert problem(response) == "invalid-request"
     assert response.json()["errors"]
+
+
+async def test_ten_thousand_mistakes_are_not_all_told(http):
+    """A short answer to a long body: nobody gets megabytes for kilobytes."""
+    wrong = json.dumps({f"{number}": 1 for number in range(10_000)} | {"x" * 50_000: 1})
+    response = await http.put("/things", content=wrong, headers=JSON)
+    assert problem(response) == "invalid-request"
+    assert len(response.json()["errors"]) == MOST_NAMED
+    assert len(response.content) < 10_000
+
+
+async def test_the_name_of_a_member_is_told_in_part(http):
+    response = await http.put("/things", content=json.dumps({"x" * 50_000: 1}), headers=JSON)
+    assert len(response.content) < 2_000
 
 
 async def test_json_of_the_right_form_is_taken(http):

@@ -17,7 +17,7 @@ from fedperm.norm_bound import NormBound, NormForm
 from fedperm.packing import MAX_CLIENTS
 from fedperm.paillier import check_key_bits
 from fedperm.planner import Plan, plan
-from fedperm.wire.message import Lax, Many, Message, Name, Sha256
+from fedperm.wire.message import MOST_NAMED, Lax, Many, Message, Name, Sha256, place_of
 from fedperm.wire.public_keys import KeyText
 
 PROTOCOL: Final = "fedperm/1"
@@ -34,7 +34,7 @@ class TensorSpec(Message):
     """One trainable tensor of the model; an empty shape is a single number."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
-    shape: Many[Count]
+    shape: Annotated[Many[Count], Field(max_length=64)]
 
     @property
     def size(self) -> int:
@@ -222,6 +222,6 @@ def _parse(octets: bytes) -> RunDocument:
         return RunDocument.model_validate_json(octets)
     except ValidationError as error:
         wrong = "; ".join(
-            f"{'.'.join(map(str, e['loc'])) or 'document'}: {e['msg']}" for e in error.errors()
+            f"{place_of(e) or 'document'}: {e['msg']}" for e in error.errors()[:MOST_NAMED]
         )
         raise ParameterError(f"the run's document is wrong: {wrong}", "correct it") from None

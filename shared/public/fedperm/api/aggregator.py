@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncIterator
 
+from pydantic import ValidationError
+
 from fedperm.api.answers import LARGEST_BODY
 from fedperm.api.connection import Connection, Request
-from fedperm.errors import UnreachableError
+from fedperm.errors import UnreachableError, UntrustedError
 from fedperm.run_document import LONGEST_DOCUMENT, FrozenDocument
 from fedperm.wire.aggregator import (
     MANIFEST,
@@ -104,7 +106,7 @@ class AggregatorApi:
         )
         async for line in self._connection.lines(request):
             if line.startswith("data:"):
-                yield Event.model_validate_json(line.removeprefix("data:"))
+                yield _event(line.removeprefix("data:"))
 
     # what operators and participants read
 
@@ -198,6 +200,15 @@ class AggregatorApi:
     ) -> None:
         path = f"/v1/runs/{run}/rounds/{number}/reports/{client}"
         await self._connection.send(Request("PUT", path, token, report))
+
+
+def _event(text: str) -> Event:
+    try:
+        return Event.model_validate_json(text)
+    except ValidationError:
+        raise UntrustedError(
+            "the aggregator sent an event that is none", "check both versions"
+        ) from None
 
 
 def _bulk_headers(body: bytes) -> tuple[tuple[str, str], ...]:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from fedperm.durable_file import says_disk_is_full
 from fedperm.errors import FedPermError, RateLimitError, ServiceError, StorageFullError
 from fedperm.logs import request_id
+from fedperm.wire.message import MOST_NAMED, place_of
 from fedperm.wire.problem import (
     INTERNAL,
     INVALID,
@@ -82,7 +83,7 @@ async def _invalid(_request: Request, error: Exception) -> Response:
     """Says where and what, and never repeats the input: it may hold a secret."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
     wrong: tuple[dict[str, Any], ...] = tuple(
-        {"at": ".".join(map(str, e["loc"])), "problem": e["msg"]} for e in error.errors()
+        {"at": place_of(e), "problem": e["msg"]} for e in error.errors()[:MOST_NAMED]
     )
     detail = "; ".join(f"{e['at']}: {e['problem']}" for e in wrong)
     problem = INVALID.problem(detail, "see /docs for the message's form", request_id.get())

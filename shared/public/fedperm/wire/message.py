@@ -1,6 +1,7 @@
 """What all JSON messages share: frozen, nothing unknown, no NaN, no silent conversion."""
 
-from typing import Annotated, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Strict, StringConstraints
 
@@ -17,6 +18,17 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 """In hexadecimal."""
+
+
+MOST_NAMED = 20
+"""Mistakes of a message that are told: ten thousand wrong members would make an answer of
+megabytes."""
+_LONGEST_PLACE = 100
+
+
+def place_of(mistake: Mapping[str, Any]) -> str:
+    """Where in a message a mistake of pydantic's is; cut, for members have names of any length."""
+    return ".".join(map(str, mistake["loc"]))[:_LONGEST_PLACE]
 
 
 class Message(BaseModel):
