@@ -1,6 +1,8 @@
 """A full disk, or a database that does not answer, is no fault of a job: it waits, and is done."""
 
+import asyncio
 import errno
+import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +15,9 @@ from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
 from fedperm_aggregator.crew import MOST_ATTEMPTS, OUTAGE_PAUSE_SECONDS
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
-from tests.aggregator.parties import OPERATOR, Client
+from tests.aggregator.gated import PATIENCE_SECONDS
+from tests.aggregator.parties import OPERATOR, Client, Prepared
+from tests.aggregator.uploading import files, headers, put
 
 pytestmark = pytest.mark.anyio
 
@@ -44,6 +48,41 @@ async def long_outage(bench: Bench) -> None:
     for _ in range(LONG):
         await bench.aggregator.tick()
         bench.clock.advance(OUTAGE_PAUSE_SECONDS)
+
+
+async def test_an_upload_that_finds_no_room_leaves_nothing_behind(
+    opened: Bench, clients: list[Client], monkeypatch: pytest.MonkeyPatch
+):
+    """At the end of its body, when it gets its name, and when its row is written."""
+    prepared = opened.prepare(clients[0], 1)
+    monkeypatch.setattr(os, "fsync", refused_by_the_system)
+    await check_refused(opened, clients[0], prepared, 507)
+    monkeypatch.undo()
+    for error, moment, status in (
+        (NO_ROOM, "Blobs.keep.unnamed", 507),
+        (FULL, "UpdateStore.store.uncommitted", 507),
+        (LOCKED, "UpdateStore.store.uncommitted", 503),
+    ):
+        with failing(error, moment) as times:
+            await check_refused(opened, clients[0], prepared, status)
+            assert times() == 1
+    await opened.upload(clients[0], 1, prepared)
+    await opened.contribute(1, *clients[1:])
+    await opened.aggregator.tick()
+    assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
+
+
+async def check_refused(bench: Bench, client: Client, prepared: Prepared, status: int) -> None:
+    answer = await put(bench, client, headers(bench, client, prepared), prepared.body)
+    assert answer.status_code == status
+    assert int(answer.headers["Retry-After"]) >= 1
+    assert files(bench) == []
+    report = await bench.api.round_report(bench.run, 1, OPERATOR)
+    assert report.updates == ()
+
+
+def refused_by_the_system(*_: object) -> None:
+    raise NO_ROOM
 
 
 async def readiness(bench: Bench) -> tuple[int, str]:
@@ -108,11 +147,8 @@ async def test_work_that_could_not_be_written_is_not_begun(
 ):
     """Room is asked for before the fold: an answer of the operating system's, here a forged one."""
 
-    def refuse(*_: object) -> None:
-        raise NO_ROOM
-
     await opened.contribute(1, *clients)
-    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    monkeypatch.setattr(os, "posix_fallocate", refused_by_the_system)
     with failing(NO_ROOM, "Blobs.write_aggregate.unnamed") as times:
         await long_outage(opened)
         assert times() == 0
@@ -121,3 +157,28 @@ async def test_work_that_could_not_be_written_is_not_begun(
     await opened.aggregator.tick()
     assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
     assert not list((opened.aggregator.settings.state_directory / "incoming").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("moment", "said"),
+    [
+        ("JobStore.claim.uncommitted", "a tick failed"),
+        ("RoundStore.advance.Seal.uncommitted", "run digits cannot go on for now"),
+        ("UpdateStore.settle.uncommitted", "a job has to wait: the database has no room left"),
+    ],
+)
+async def test_trouble_is_logged_once_however_long_it_lasts(
+    opened: Bench, clients: list[Client], caplog: pytest.LogCaptureFixture, moment: str, said: str
+):
+    """The log may lie on the disk that is full."""
+    foreman = opened.aggregator.services.foreman
+    await opened.contribute(1, *clients[: 3 if "Seal" in moment else 1])
+    with failing(FULL, moment) as times:
+        loop = asyncio.create_task(foreman.run(0.0))
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while times() < 10:
+                opened.clock.advance(OUTAGE_PAUSE_SECONDS)
+                await asyncio.sleep(0.01)
+    foreman.leave_off()
+    await loop
+    assert [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING] == [said]

@@ -30,14 +30,23 @@ class Conductor:
         self._presence = presence
         self._clock = clock
         self._randomness = randomness
+        self._stuck: dict[str, str] = {}
 
     def move_all(self) -> None:
         """One that cannot be moved does not hold up the others."""
         for run in self._stores.runs.unfinished():
             try:
                 self._move(run)
-            except Exception:
-                log.exception("run %s cannot go on for now", run)
+                self._stuck.pop(run, None)
+            except Exception as error:
+                self._note(run, error)
+
+    def _note(self, run: str, error: Exception) -> None:
+        """Said once, not at every tick, while it lasts."""
+        trouble = type(error).__name__
+        if self._stuck.get(run) != trouble:
+            self._stuck[run] = trouble
+            log.error("run %s cannot go on for now", run, exc_info=error)
 
     def _move(self, run: str) -> None:
         for _ in range(_MOST_STEPS):

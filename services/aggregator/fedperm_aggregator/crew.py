@@ -117,10 +117,8 @@ class Crew:
         for lease, future in list(self._at_work.items()):
             if future.done():
                 if error := future.exception():
-                    # not even the failure could be written down; if this cannot either, the next
-                    # tick tries again
-                    log.error("a job was lost: %s", type(error).__name__, exc_info=error)
-                    self._give_back_for_later(lease)
+                    # not even the failure could be written down
+                    self._hold_up(lease, error)
                 del self._at_work[lease]
 
     def _carry_out(self, lease: Lease, is_alone: bool) -> None:
@@ -150,13 +148,12 @@ class Crew:
         if self._is_stopping:
             self._jobs.give_back(lease)
             return
-        reason = _in_words(error)
-        log.warning("attempt %d failed: %s", lease.attempt, reason, exc_info=error)
         if isinstance(error, ServiceError) or says_disk_is_full(error):
-            self._held_up[lease.job] = reason
-            self._give_back_for_later(lease)
+            self._hold_up(lease, error)
             return
         self._held_up.pop(lease.job, None)
+        reason = _in_words(error)
+        log.warning("attempt %d failed: %s", lease.attempt, reason, exc_info=error)
         if lease.attempt >= MOST_ATTEMPTS:
             self._suspects.discard(lease.job)
             self._trades[lease.kind].give_up(lease, f"{reason} ({MOST_ATTEMPTS} attempts)")
@@ -164,12 +161,18 @@ class Crew:
             pause = min(PAUSE_SECONDS * lease.attempt, self._lease_seconds)
             self._jobs.try_again(lease, reason, self._clock.now(), pause)
 
-    def _give_back_for_later(self, lease: Lease) -> None:
+    def _hold_up(self, lease: Lease, error: BaseException) -> None:
+        """Said once, however long it lasts. If the job cannot be given back now, it is at the next
+        tick."""
+        reason = _in_words(error)
+        if self._held_up.get(lease.job) != reason:
+            self._held_up[lease.job] = reason
+            log.error("a job has to wait: %s", reason, exc_info=error)
         pause = min(OUTAGE_PAUSE_SECONDS, self._lease_seconds)
         self._jobs.give_back(lease, self._clock.now() + pause)
 
 
-def _in_words(error: Exception) -> str:
+def _in_words(error: BaseException) -> str:
     if says_disk_is_full(error):
         return "no room left on the disk"
     return error.message if isinstance(error, FedPermError) else type(error).__name__

@@ -51,10 +51,9 @@ class Foreman:
         while not self._is_stopping:
             try:
                 await self.tick()
-                self._trouble = ""
+                self._note(None)
             except Exception as error:
-                self._trouble = type(error).__name__
-                log.exception("a tick failed")
+                self._note(error)
             await asyncio.to_thread(self._crew.rest, tick_seconds)
 
     def start(self) -> None:
@@ -76,6 +75,16 @@ class Foreman:
         if self._trouble:
             raise BusyError(f"the last tick failed: {self._trouble}", "the log says more")
         self._crew.check()
+
+    def _note(self, error: Exception | None) -> None:
+        """Said once, not at every tick: a full disk must not be filled by its own log."""
+        trouble = type(error).__name__ if error else ""
+        if trouble != self._trouble:
+            self._trouble = trouble
+            if error:
+                log.error("a tick failed", exc_info=error)
+            else:
+                log.info("ticks succeed again")
 
     def _work(self) -> None:
         self._crew.keep_leases()
