@@ -1,0 +1,44 @@
+"""The paper's experiment: 15 clients, 50 rounds, softmax regression with 7,850 parameters."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from fedperm_cli.presets import PAPER_DELTA, PAPER_ROUNDS
+from fedperm_client.tasks.filters import FilterName
+
+CLIENTS = 15
+ROUNDS = PAPER_ROUNDS
+DELTA = PAPER_DELTA
+VALUE_BITS = 11
+KEY_BITS = 2048
+
+
+class Algorithm(StrEnum):
+    FEDPERM = "fedperm"
+    FEDAVG = "fedavg"
+    CDP = "cdp"
+    LDP = "ldp"
+
+
+@dataclass(frozen=True)
+class World:
+    """Which data the clients have; `seed` deals them out and draws all noise."""
+
+    seed: int
+    alpha: float = 1.0
+    filter: FilterName = FilterName.ORIENTATIONS
+
+    def with_seed(self, seed: int) -> "World":
+        return replace(self, seed=seed)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a client trains. `clip` bounds each coordinate (FedPerm) or the L2 norm (CDP, LDP) of
+    its update; `record_clip_norm` bounds each example's gradient."""
+
+    learning_rate: float
+    clip: float = 1.0
+    record_clip_norm: float | None = None
+    local_epochs: int = 1
+    batch_size: int | None = None
