@@ -3,14 +3,17 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from fedperm.errors import RefusedError
+from fedperm.errors import BusyError, RefusedError
 from fedperm.wire.aggregator import RunState
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.exactness import check_sum
-from tests.aggregator.parties import OPERATOR, Client, ManualClock
+from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
+from tests.aggregator.uploading import refused
+from tests.storage.postgresql import PostgreSQL
 
 pytestmark = pytest.mark.anyio
 
@@ -70,3 +73,33 @@ async def acknowledged(bench: Bench, client: Client, number: int) -> bool:
     except RefusedError as refusal:
         return refusal.status != 410  # anything else is neither: it shows as a missing update
     return True
+
+
+async def test_a_crash_of_postgresql_in_the_middle_of_a_run_loses_nothing(
+    folder: Path,
+    clock: ManualClock,
+    postgresql: PostgreSQL,
+    server: KeyServer,
+    randomness: Random,
+    clients: list[Client],
+):
+    """While it is away everybody is told to come again."""
+    aggregator = Aggregator(folder, clock, database_url=postgresql.new_database())
+    bench = Bench(aggregator, server, randomness, clients)
+    ada, *others = clients
+    await bench.create(rounds={"count": 1})
+    await bench.join(*clients)
+    await aggregator.tick()
+    await bench.contribute(1, ada)
+    late = bench.prepare(others[0], 1)
+    postgresql.stop()
+    assert await refused(bench, others[0], 1, late) == (503, "busy")
+    assert (await aggregator.http.get("/readyz")).status_code == 503
+    with pytest.raises(BusyError):
+        await aggregator.services.foreman.tick()
+    postgresql.start()
+    await bench.upload(others[0], 1, late)
+    await bench.contribute(1, *others[1:])
+    await aggregator.tick()
+    assert await check_sum(bench, 1) == ("ada", "ben", "cleo")
+    aggregator.close()

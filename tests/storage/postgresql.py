@@ -58,6 +58,12 @@ class PostgreSQL:
             answer = connection.execute("SELECT FROM pg_stat_activity WHERE pid = %s", (pid,))
             return answer.rowcount == 1
 
+    def cut_all_connections(self) -> None:
+        """But the one that says so: as if the network had gone."""
+        query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> %s"
+        with self._connect() as connection:
+            connection.execute(query + " AND datname = 'postgres'", (connection.info.backend_pid,))
+
     def _connect(self) -> "psycopg.Connection[tuple[object, ...]]":
         address = f"host={self._folder} user=postgres dbname=postgres"
         return psycopg.connect(address, autocommit=True)
