@@ -1,5 +1,6 @@
 """A small service with everything that the two servers have at the edge."""
 
+import asyncio
 import errno
 import re
 from typing import Annotated
@@ -49,6 +50,10 @@ def edge_service(ready=lambda: None) -> FastAPI:
     @app.get("/crash")
     def crash() -> None:
         raise RuntimeError("a secret: 4711")
+
+    @app.get("/slow")
+    async def slow(seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
     @app.get("/full")
     def full() -> None:

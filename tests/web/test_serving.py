@@ -40,7 +40,9 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def while_serving(app: Any, folder: Path, work: Callable[[tuple[str, int]], None]) -> None:
+def while_serving(
+    app: Any, folder: Path, work: Callable[[tuple[str, int]], None], **options: Any
+) -> None:
     """Serves in this thread, as a server must for the sake of its signals, and works in another."""
     address = folder / "address"
     problems: list[BaseException] = []
@@ -57,7 +59,7 @@ def while_serving(app: Any, folder: Path, work: Callable[[tuple[str, int]], None
 
     visitor = threading.Thread(target=visit)
     visitor.start()
-    serve(app, Serving("127.0.0.1", 0, address_file=address))
+    serve(app, Serving("127.0.0.1", 0, address_file=address, **options))
     visitor.join(PATIENCE_SECONDS)
     for problem in problems:
         raise problem

@@ -62,11 +62,15 @@ def crash(error: Exception) -> Response:
     return problem_response(INTERNAL.problem("an unexpected error", hint, request_id.get()))
 
 
+def retry_after(seconds: float = RETRY_SECONDS) -> dict[str, str]:
+    return {"Retry-After": str(math.ceil(seconds))}
+
+
 def _headers(error: FedPermError, status: int) -> dict[str, str]:
     if isinstance(error, RateLimitError):
-        return {"Retry-After": str(math.ceil(error.retry_after_seconds))}
+        return retry_after(error.retry_after_seconds)
     if isinstance(error, ServiceError):
-        return {"Retry-After": str(math.ceil(RETRY_SECONDS))}
+        return retry_after()
     return {"WWW-Authenticate": "Bearer"} if status == 401 else {}
 
 

@@ -12,6 +12,7 @@ from fedperm.database import sqlite_url
 from fedperm.errors import FedPermError, SettingsError
 from fedperm.logs import LogLevel, configure_logs
 from fedperm.settings import Settings, read_secret
+from fedperm.web.connections import ConnectionLimits
 from fedperm.web.credentials import OperatorCredential
 from fedperm.web.serving import DRAIN_SECONDS, Serving
 
@@ -33,6 +34,8 @@ class ServerSettings(Settings):
     tls_key: Path | None = None
     drain_seconds: Annotated[int, Field(ge=0)] = DRAIN_SECONDS
     """Requests under way at SIGTERM may take so long to finish."""
+    most_connections: Annotated[int, Field(ge=1)] = ConnectionLimits.most
+    """Held at once; more are told to try again."""
     log_level: LogLevel = "INFO"
 
     operator_token_file: Path
@@ -51,6 +54,7 @@ class ServerSettings(Settings):
             self.tls_key,
             self.address_file,
             drain_seconds=self.drain_seconds,
+            limits=ConnectionLimits(self.most_connections),
         )
 
     def operator(self) -> OperatorCredential:

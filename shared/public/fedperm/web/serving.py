@@ -5,7 +5,7 @@ import socket
 from asyncio import constants
 from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
@@ -14,6 +14,7 @@ from fastapi import FastAPI
 
 from fedperm.durable_file import write_durably
 from fedperm.errors import SettingsError
+from fedperm.web.connections import ConnectionLimits, guarded
 
 TLS_KIB = 16
 
@@ -32,6 +33,7 @@ class Serving:
     address_file: Path | None = None
     keep_alive_seconds: int = 75
     drain_seconds: int = DRAIN_SECONDS
+    limits: ConnectionLimits = field(default_factory=ConnectionLimits)
 
     def __post_init__(self) -> None:
         if (self.tls_certificate is None) != (self.tls_key is None):
@@ -103,6 +105,7 @@ def _address(serving: Serving, listener: socket.socket) -> str:
 def _config(app: FastAPI, serving: Serving) -> uvicorn.Config:
     config = uvicorn.Config(
         app,
+        http=guarded(serving.limits),
         log_config=None,
         access_log=False,
         server_header=False,

@@ -1,0 +1,177 @@
+"""Connections are held for whoever has something to say, and not more of them than agreed."""
+
+import json
+import resource
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+
+import pytest
+
+from fedperm.web.connections import ConnectionLimits, guarded
+from tests.web.edge import edge_service
+from tests.web.test_serving import PATIENCE_SECONDS, _handlers_as_before, while_serving
+
+__all__ = ["_handlers_as_before"]
+
+HASTY = ConnectionLimits(most=4, head_seconds=0.3, left_over_seconds=0.3)
+LIVE = b"GET /livez HTTP/1.1\r\nHost: edge\r\n\r\n"
+
+
+@contextmanager
+def connected(address: tuple[str, int]) -> Iterator[socket.socket]:
+    with socket.create_connection(address, PATIENCE_SECONDS) as connection:
+        yield connection
+
+
+def status_of(connection: socket.socket) -> int:
+    """Of the next answer, which is read to its end."""
+    answer = HTTPResponse(connection)
+    answer.begin()
+    answer.read()
+    return answer.status
+
+
+def is_alive(connection: socket.socket) -> bool:
+    connection.sendall(LIVE)
+    return status_of(connection) == 200
+
+
+def drip_until_cut(connection: socket.socket, octet: bytes) -> float:
+    """Sends one octet after the other until the other end has had enough: after how long."""
+    connection.settimeout(0.02)
+    start = time.monotonic()
+    while time.monotonic() - start < PATIENCE_SECONDS:
+        try:
+            connection.sendall(octet)
+            if not connection.recv(4096):
+                break
+        except TimeoutError:
+            continue
+        except OSError:
+            break
+    return time.monotonic() - start
+
+
+def visiting(folder: Path, work, limits: ConnectionLimits = HASTY) -> None:
+    while_serving(edge_service(), folder, work, limits=limits)
+
+
+@pytest.mark.parametrize("before", [b"", b"GET /livez HTTP/1.1\r\nHost: e", LIVE + b"GET /"])
+def test_a_head_that_does_not_come_is_not_waited_for(tmp_path: Path, before: bytes):
+    """Neither the first one of a connection nor a later one; dripping does not help."""
+
+    def work(address: tuple[str, int]) -> None:
+        with connected(address) as connection:
+            connection.sendall(before)
+            assert drip_until_cut(connection, b"x" if before else b"") < PATIENCE_SECONDS / 2
+
+    visiting(tmp_path, work)
+
+
+def test_between_two_requests_there_is_time(tmp_path: Path):
+    def work(address: tuple[str, int]) -> None:
+        with connected(address) as connection:
+            for _ in range(3):
+                assert is_alive(connection)
+                time.sleep(2 * HASTY.head_seconds)
+
+    visiting(tmp_path, work)
+
+
+def test_an_answer_may_take_longer_than_a_head(tmp_path: Path):
+    def work(address: tuple[str, int]) -> None:
+        with connected(address) as connection:
+            connection.sendall(b"GET /slow?seconds=0.8 HTTP/1.1\r\nHost: edge\r\n\r\n")
+            assert status_of(connection) == 200
+            assert is_alive(connection)
+
+    visiting(tmp_path, work)
+
+
+def test_the_rest_of_a_refused_body_is_not_taken_for_ever(tmp_path: Path):
+    """An honest sender of a wrong body still gets its answer, and keeps its connection."""
+    head = b"PUT /nowhere HTTP/1.1\r\nHost: edge\r\nContent-Length: %d\r\n\r\n"
+
+    def work(address: tuple[str, int]) -> None:
+        with connected(address) as connection:
+            connection.sendall(head % 10 + b"0123456789")
+            assert status_of(connection) == 404
+            assert is_alive(connection)
+            connection.sendall(head % (1 << 40))
+            assert status_of(connection) == 413
+            assert drip_until_cut(connection, b"x" * 1000) < PATIENCE_SECONDS / 2
+
+    visiting(tmp_path, work)
+
+
+def test_one_connection_too_many_is_told_so_and_far_too_many_are_cut_off(tmp_path: Path):
+    def work(address: tuple[str, int]) -> None:
+        with ExitStack() as stack:
+            held = [stack.enter_context(connected(address)) for _ in range(HASTY.most)]
+            assert all(is_alive(connection) for connection in held)
+            _told_to_wait(stack.enter_context(connected(address)))
+            crowd = [stack.enter_context(connected(address)) for _ in range(12)]
+            assert sum(_is_cut_off(connection) for connection in crowd) >= 10
+            assert all(is_alive(connection) for connection in held)
+        _until_alive(address)
+
+    visiting(tmp_path, work)
+
+
+def _told_to_wait(connection: socket.socket) -> None:
+    connection.sendall(LIVE)
+    answer = b""
+    while chunk := connection.recv(4096):
+        answer += chunk
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 503")
+    assert b"application/problem+json" in head
+    assert b"retry-after: 1" in head.lower()
+    problem = json.loads(body)
+    assert problem["type"] == "urn:fedperm:problem:busy"
+    assert problem["request_id"].encode() in head
+
+
+def _is_cut_off(connection: socket.socket) -> bool:
+    """Without a word."""
+    connection.settimeout(0.5)
+    try:
+        return connection.recv(1) == b""
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+
+
+def _until_alive(address: tuple[str, int]) -> None:
+    """When the others have left there is room again."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        with connected(address) as connection:
+            try:
+                if is_alive(connection):
+                    return
+            except (OSError, HTTPException):
+                continue
+    raise AssertionError("no room though everybody has left")
+
+
+@pytest.fixture
+def descriptors() -> Iterator[tuple[int, int]]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    yield before
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_there_are_no_more_connections_than_descriptors(descriptors: tuple[int, int], caplog):
+    _, hard = descriptors
+    assert guarded(ConnectionLimits(most=10)).limits.most == 10
+    assert not caplog.records
+    limits = guarded(ConnectionLimits(most=hard)).limits
+    assert 1 <= limits.most < hard / 2
+    assert "ulimit" in caplog.text
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
