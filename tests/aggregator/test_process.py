@@ -1,11 +1,8 @@
 """The real thing: `python -m fedperm_aggregator`, real HTTP, real worker processes, real kills."""
 
 import asyncio
-import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,84 +10,30 @@ from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
 
-import httpx
 import pytest
 
-from fedperm.api.aggregator import AggregatorApi
-from fedperm.api.connection import Connection, Patience
-from fedperm.wire.aggregator import EventKind, RoundState, RunState, TaskKind
+from fedperm.wire.aggregator import EventKind, RunState, TaskKind
 from fedperm.wire.body import MEDIA_TYPE
 from fedperm_secret.keys import SecretKey
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
-from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
+from tests.aggregator.parties import OPERATOR, Client, KeyServer
+from tests.aggregator.process import (
+    PATIENCE_SECONDS,
+    Process,
+    running,
+    until_open,
+    until_published,
+)
 from tests.aggregator.test_pool import wait_until_gone
 
 pytestmark = pytest.mark.anyio
 
-PATIENCE_SECONDS = 30.0
-
-
-class Process:
-    """An aggregator on a free port; what `Bench` needs of one."""
-
-    def __init__(self, folder: Path, clock: ManualClock) -> None:
-        self._folder = folder
-        self.clock = clock
-        (folder / "token").write_text(OPERATOR)
-        self.start()
-
-    def start(self) -> None:
-        address = self._folder / "address"
-        address.unlink(missing_ok=True)
-        self._log = (self._folder / "log").open("ab")
-        prefix = "FEDPERM_AGGREGATOR_"
-        environment = {
-            prefix + "PORT": "0",
-            prefix + "ADDRESS_FILE": str(address),
-            prefix + "OPERATOR_TOKEN_FILE": str(self._folder / "token"),
-            prefix + "STATE_DIRECTORY": str(self._folder / "state"),
-            prefix + "PROCESSES": "1",
-            prefix + "INSECURE_FOR_TESTS": "true",
-        }
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "fedperm_aggregator"],
-            env=os.environ | environment,
-            stderr=self._log,
-        )
-        end = time.monotonic() + PATIENCE_SECONDS
-        while not address.exists():
-            assert self._process.poll() is None, self.log()
-            assert time.monotonic() < end, self.log()
-            time.sleep(0.02)
-        self.http = httpx.AsyncClient(base_url=address.read_text(), timeout=PATIENCE_SECONDS)
-        self.api = AggregatorApi(Connection(self.http, Patience(PATIENCE_SECONDS)))
-
-    async def end(self, how: signal.Signals) -> int:
-        """How it ended."""
-        self._process.send_signal(how)
-        code = await asyncio.to_thread(self._process.wait, PATIENCE_SECONDS)
-        await self.http.aclose()
-        self._log.close()
-        return code
-
-    def is_running(self) -> bool:
-        return self._process.poll() is None
-
-    def children(self) -> list[int]:
-        tasks = Path(f"/proc/{self._process.pid}/task").glob("*/children")
-        return [int(pid) for task in tasks for pid in task.read_text().split()]
-
-    def log(self) -> str:
-        return (self._folder / "log").read_text()
-
 
 @pytest.fixture
 async def process(tmp_path: Path) -> AsyncIterator[Process]:
-    process = Process(tmp_path, ManualClock(time.time()))
-    yield process
-    if process.is_running():
-        await process.end(signal.SIGKILL)
+    async with running(tmp_path) as process:
+        yield process
 
 
 @pytest.fixture
@@ -99,22 +42,6 @@ def live(
 ) -> Bench:
     server = KeyServer(process.clock, {1: small_key})
     return Bench(process, server, randomness, clients)  # type: ignore[arg-type]
-
-
-async def until_open(bench: Bench, client: Client, settled: int) -> None:
-    """By long poll, as a client would."""
-    token = bench.server.token(client)
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while True:
-            task = await bench.api.next_task(bench.run, client.name, settled, 10.0, token)
-            if task.kind is TaskKind.TRAIN:
-                return
-
-
-async def until_published(bench: Bench, number: int) -> None:
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while await bench.state(number) is not RoundState.PUBLISHED:
-            await asyncio.sleep(0.02)
 
 
 async def test_a_run_survives_a_kill_in_the_middle_of_a_round(process: Process, live: Bench):
