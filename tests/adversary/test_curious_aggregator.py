@@ -1,0 +1,139 @@
+"""It does its work as it should, and looks at everything that it is shown."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from gmpy2 import mpz
+
+from fedperm.blinding import BlindingPool
+from fedperm.errors import AggregateError
+from fedperm.paillier import PublicKey
+from fedperm.wire.statements import Audience
+from fedperm.wire.update import decode_update
+from fedperm_client.epoch_keys import EpochKey
+from fedperm_client.settlement import averaged
+from tests.adversary.ciphertexts import masks_in, tells_apart
+from tests.adversary.conftest import Enrol
+from tests.aggregator.bench import Bench
+from tests.aggregator.parties import OPERATOR, Client
+from tests.architecture.test_imports import closure
+from tests.client.cut_line import request_of
+from tests.client.documents import rounds
+from tests.client.federation import Federation, drive
+from tests.client.test_distrust import AGGREGATE
+from tests.client.test_preparation import NO_NOISE, prepared
+from tests.client.test_settlement import CONTENT, forged, outcome
+from tests.keyserver.server import RUN_OPERATOR, Server
+from tests.keyserver.test_endpoint_walk import OPEN, TABLE
+
+pytestmark = pytest.mark.anyio
+MOVEMENT = np.linspace(-0.1, 0.1, 650)
+
+
+@pytest.fixture
+def key(small_key, randomness) -> EpochKey:
+    return EpochKey(1, small_key, randomness)
+
+
+class OneFactor:
+    """Blinds everything alike: what the attack is shown to find."""
+
+    def __init__(self, key: PublicKey) -> None:
+        self.public_key = key
+        self._factor = key.blinding_factor(key.draw_unit(Random(1)))
+
+    def draw(self, _randomness: Random) -> mpz:
+        return self._factor
+
+
+def test_blocked_telling_masks_apart(key):
+    """Within one upload; a client that blinds carelessly would be read."""
+    masks = masks_in(prepared(NO_NOISE, MOVEMENT, key), NO_NOISE.plan, key.public_key)
+    assert not tells_apart(masks[:60], NO_NOISE.plan, key.public_key)
+    key.pool = BlindingPool(OneFactor(key.public_key), Random(2))
+    careless = masks_in(prepared(NO_NOISE, MOVEMENT, key), NO_NOISE.plan, key.public_key)
+    assert tells_apart(careless[:60], NO_NOISE.plan, key.public_key)
+
+
+def test_blocked_linking_a_clients_rounds(key):
+    """The same update twice: its values lie elsewhere, and no mask can be matched with another."""
+    bodies = [prepared(NO_NOISE, MOVEMENT, key, seed) for seed in (1, 2)]
+    first, second = (decode_update(b, NO_NOISE.plan, key.public_key).values for b in bodies)
+    assert np.abs(np.sort(first).astype(int) - np.sort(second)).max() <= 3  # rounded at random
+    assert (first == second).mean() < 0.05  # 1 in 130 by chance
+    masks = [m for b in bodies for m in masks_in(b, NO_NOISE.plan, key.public_key)[:40]]
+    assert not tells_apart(masks, NO_NOISE.plan, key.public_key)
+
+
+def test_blocked_reading_an_update_in_its_order(key):
+    """A movement that rises everywhere: the order in which it arrives says nothing of it."""
+    values = decode_update(
+        prepared(NO_NOISE, MOVEMENT, key), NO_NOISE.plan, key.public_key
+    ).values.astype(float)
+    places = np.arange(values.shape[1])
+    correlations = [np.corrcoef(places, window)[0, 1] for window in values]
+    assert max(map(abs, correlations)) < 0.4  # 1 if it were not shuffled; 0.09 by chance
+
+
+async def test_blocked_asking_the_key_server_for_keys(key_server: Server, enrolled: Enrol):
+    """With all that it is ever shown: the run operator's secret and clients' tokens for it."""
+    member = await enrolled()
+    shown = [RUN_OPERATOR, await member.access(Audience.AGGREGATOR)]
+    places = {"key": "demo", "epoch": "1", "identifier": "a", "client": member.name}
+    for (method, path), cells in TABLE.items():
+        if cells is not OPEN:
+            for secret in shown:
+                answer = await key_server.send(method, path.format(**places), token=secret)
+                assert answer.status_code in {401, 403, 422}
+                assert "sealed" not in answer.text
+
+
+def test_blocked_running_code_that_holds_secret_keys():
+    assert "fedperm-secret" not in closure("fedperm-aggregator")
+
+
+def test_blocked_reading_decrypted_numbers_from_errors(key):
+    """Whatever it has clients decrypt, they say the same words."""
+    told = set()
+    for plaintext in (2047, 2047 << 11, (2047 << 22) + 4711):
+        body = forged(key, plaintext)
+        with pytest.raises(AggregateError) as refusal:
+            averaged(body, outcome(body), CONTENT, key, min_contributors=2)
+        told.add(str(refusal.value))
+    assert len(told) == 1
+
+
+async def test_blocked_reading_training_losses(federation: Federation):
+    """The run asks for them, the client's owner has not allowed it."""
+    await federation.start_lines(rounds=rounds(count=1), local_metrics=True)
+    ada, ben = await federation.line_homes("ada", "ben")
+    with ada.client() as one, ben.client(allow_local_metrics=True) as two:
+        await drive(federation, one, two)
+    report = await federation.aggregator.api.round_report("demo", 1, OPERATOR)
+    losses = {named.client: named.report.train_loss for named in report.reports}
+    assert losses["ada"] is None
+    assert losses["ben"] is not None
+
+
+async def test_not_covered_seeing_whether_a_client_goes_on(federation: Federation):
+    """Ada is served another aggregate than Ben, and is silent from then on."""
+    await federation.start_lines(rounds=rounds(count=1))
+    ada, ben = await federation.line_homes("ada", "ben")
+    ada.to_aggregator.forgeries.append((AGGREGATE, lambda body: body[:-1] + b"\0"))
+    with ada.client() as one, ben.client() as two, pytest.raises(AggregateError):
+        await drive(federation, one, two)
+    with ben.client() as two:
+        await drive(federation, two)
+    assert ben.to_aggregator.sent(request_of("PUT", "/reports/ben"))
+    assert not ada.to_aggregator.sent(request_of("PUT", "/reports/ada"))
+
+
+async def test_not_covered_seeing_who_takes_part_when_and_with_how_much(
+    opened: Bench, clients: list[Client]
+):
+    await opened.contribute(1, *clients[:2])
+    updates = (await opened.api.round_report(opened.run, 1, OPERATOR)).updates
+    seen = {update.client: (update.size, update.received_at) for update in updates}
+    now = opened.clock.now()
+    assert seen == {c: (len(opened.sent[1, c].body), now) for c in ("ada", "ben")}

@@ -1,0 +1,236 @@
+"""It says and publishes whatever it likes. Clients believe no more than they must."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gmpy2 import powmod
+
+from fedperm.aggregation import EncryptedSum, fold
+from fedperm.averaging import average_update
+from fedperm.errors import AggregateError, BudgetError, UntrustedError
+from fedperm.privacy.events import Rounds
+from fedperm.privacy.registry import NO_SHUFFLE
+from fedperm.privacy.run_release import event_of
+from fedperm.wire.aggregate import encode_aggregate
+from fedperm.wire.aggregator import UpdateState
+from fedperm.wire.signed import sign, unverified
+from fedperm.wire.statements import EpochRecord
+from fedperm_client.epoch_keys import EpochKey
+from fedperm_client.errors import CeilingError, StateError
+from fedperm_client.outbox import PreparedUpload
+from fedperm_client.settlement import averaged, check_explanation, is_unaccounted
+from tests.client.cut_line import request_of
+from tests.client.documents import LINES, lines_document, rounds
+from tests.client.federation import KEY, Federation, drive
+from tests.client.test_distrust import (
+    AGGREGATE,
+    DOCUMENT,
+    OUTCOME,
+    STRANGER,
+    one_contributor,
+    with_ada,
+    with_members,
+    without_ada,
+)
+from tests.client.test_settlement import CONTENT, PLAN, coded, forged, outcome, published, report
+from tests.core.federation import IN_THIS_PROCESS, upload
+from tests.keyserver.server import OPERATOR as KEY_OPERATOR
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def key(small_key, randomness) -> EpochKey:
+    return EpochKey(2, small_key, randomness)
+
+
+async def test_blocked_handing_out_another_public_key(federation: Federation):
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada")
+
+    def resign(members: dict[str, Any]) -> None:
+        for epoch in members["epochs"]:
+            epoch["record"] = sign(unverified(epoch["record"], EpochRecord), STRANGER)
+
+    ada.to_aggregator.forgeries.append((request_of("GET", "/key-epochs"), with_members(resign)))
+    with ada.client() as one, pytest.raises(UntrustedError, match="not signed by the expected key"):
+        await drive(federation, one)
+    assert ada.charges == 0
+
+
+async def test_blocked_falling_back_to_an_old_key(federation: Federation):
+    """Of which a revoked client has the secret half."""
+    await federation.start_lines(rounds=rounds(count=1))
+    ada, ben = await federation.line_homes("ada", "ben")
+    await federation.key_server.api.create_epoch(KEY, 2, KEY_OPERATOR)
+    await federation.put_epoch(2)
+    with ada.client() as one, ben.client() as two:
+        await drive(federation, one, two)
+    await federation.start_run(LINES, lines_document(run="second"), epoch=1)
+    with (
+        ada.client(run="second") as one,
+        ben.client(run="second") as two,
+        pytest.raises(UntrustedError, match="key epoch 1, but this client has used 2"),
+    ):
+        await drive(federation, one, two)
+    assert ada.charges == 1
+
+
+async def test_blocked_changing_the_run_under_its_clients(federation: Federation):
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada")
+    with ada.client() as one:
+        await one.step()
+        await one.step()
+    ada.to_aggregator.forgeries.append((DOCUMENT, lambda octets: octets + b"\n"))
+    with ada.client() as one, pytest.raises(StateError, match="belongs to another document"):
+        await drive(federation, one)
+
+
+async def test_blocked_starting_clients_from_another_model(federation: Federation):
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada")
+    change = request_of("GET", "/initial-model"), lambda body: body[:-1] + bytes([body[-1] ^ 1])
+    ada.to_aggregator.forgeries.append(change)
+    with ada.client() as one, pytest.raises(UntrustedError, match="initial model is not the one"):
+        await drive(federation, one)
+
+
+async def test_blocked_asking_for_more_privacy_than_a_client_gives(federation: Federation):
+    """A run beyond its ceilings is not joined; beyond its budget nothing leaves."""
+    two_rounds = NO_SHUFFLE.guarantee(Rounds(event_of(lines_document()), 2), 1e-5).epsilon
+    await federation.start_lines()
+    (careful,) = await federation.line_homes("careful", max_epsilon=two_rounds * 0.9)
+    with careful.client() as one, pytest.raises(CeilingError):
+        await drive(federation, one)
+    ada, ben = await federation.line_homes("ada", "ben", max_epsilon=two_rounds * 1.0001)
+    with ada.client() as one, ben.client() as two:
+        await drive(federation, one, two)
+    await federation.start_run(LINES, lines_document(run="second"))
+    with (
+        ada.client(run="second") as one,
+        ben.client(run="second") as two,
+        pytest.raises(BudgetError),
+    ):
+        await drive(federation, one, two)
+    assert ada.charges == 2
+    assert len(ada.uploads(1)) == 1
+
+
+async def test_blocked_asking_for_a_second_draw_of_noise(federation: Federation):
+    """It denies that the update came, and the client starts anew: the same bytes come again."""
+    await federation.start_lines(rounds=rounds(count=1))
+    ada, ben = await federation.line_homes("ada", "ben")
+    put = request_of("PUT", "/rounds/1/updates/ada")
+    ada.to_aggregator.refusals += [(put, 503)] * 2
+    with ben.client() as two:
+        for _ in range(2):
+            with ada.client() as one, pytest.raises(Exception, match="because the test says so"):
+                await drive(federation, one, two)
+        with ada.client() as one:
+            await drive(federation, one, two)
+    assert len(ada.to_aggregator.sent(put)) == 3
+    assert len(ada.uploads(1)) == 1
+    assert ada.charges == 1
+
+
+def test_blocked_publishing_one_clients_update_with_its_true_count(tmp_path, key):
+    body = published(tmp_path, key, values=(600,))
+    alone = outcome(body, contributors=1, included=("alice",))
+    with pytest.raises(AggregateError, match="at least 2 are wanted"):
+        averaged(body, alone, CONTENT, key, min_contributors=1)
+
+
+def test_detected_publishing_one_clients_update_with_another_count(tmp_path, key):
+    body = published(tmp_path, key, values=(600,))
+    with pytest.raises(AggregateError, match="another count than its outcome"):
+        averaged(body, outcome(body), CONTENT, key, min_contributors=2)
+
+
+def test_not_covered_publishing_one_clients_update_scaled_to_the_count(tmp_path, key):
+    """Squared ciphertexts hold twice the values: the mean of "two clients" is Alice's update."""
+    alice = upload(coded(600), PLAN, key.pool._source, tmp_path / "a", key._randomness)
+    total, _ = fold([alice], PLAN, key.public_key, IN_THIS_PROCESS)
+    twice = tuple(
+        tuple(powmod(c, 2, key.public_key.n_squared) for c in row) for row in total.ciphertexts
+    )
+    body = encode_aggregate(EncryptedSum(twice, 2), PLAN, key.public_key)
+    shown = averaged(body, outcome(body), CONTENT, key, min_contributors=2)
+    alone = average_update(coded(600).astype(np.int64), 1, PLAN, CONTENT.noise.clip)
+    assert np.array_equal(shown, alone)
+
+
+def test_not_covered_publishing_numbers_of_its_own(key):
+    """It has the public key: an aggregate of two in which nobody had a part."""
+    body = forged(key, 1)
+    averaged(body, outcome(body), CONTENT, key, min_contributors=2)
+
+
+def test_not_covered_publishing_another_sum_to_each_client(tmp_path, key):
+    bodies = []
+    for number, values in enumerate([(600, 500), (400, 500)]):
+        (tmp_path / str(number)).mkdir()
+        bodies.append(published(tmp_path / str(number), key, values))
+    first, second = (averaged(b, outcome(b), CONTENT, key, min_contributors=2) for b in bodies)
+    assert not np.array_equal(first, second)
+
+
+LIES = [
+    (OUTCOME, with_members(without_ada), "leaves out this client's acknowledged update"),
+    (OUTCOME, with_members(one_contributor), r"sum of 1 client\(s\) .* at least 2"),
+    (AGGREGATE, lambda body: body[:-1] + bytes([body[-1] ^ 1]), "not the one of its outcome"),
+    (AGGREGATE, lambda body: body + bytes(1), "answered with more than"),
+]
+
+
+async def test_detected_publishing_a_wrong_outcome(federation: Federation):
+    """The client stops at each lie, applies nothing, and goes on when it is told the truth."""
+    await federation.start_lines(rounds=rounds(count=1))
+    ada, ben = await federation.line_homes("ada", "ben")
+    with ben.client() as two:
+        for request, forge, problem in LIES:
+            ada.to_aggregator.forgeries[:] = [(request, forge)]
+            lied_to = pytest.raises((AggregateError, UntrustedError), match=problem)
+            with ada.client() as one, lied_to:
+                await drive(federation, one, two)
+        ada.to_aggregator.forgeries.clear()
+        with ada.client() as one:
+            await drive(federation, one, two)
+    assert ada.summary.parameters_sha256 == ben.summary.parameters_sha256
+
+
+async def test_detected_counting_an_update_that_a_client_never_sent(federation: Federation):
+    await federation.start_lines(rounds=rounds(count=1))
+    ben, cleo = await federation.line_homes("ben", "cleo")
+    with ben.client() as two, cleo.client() as three:
+        await drive(federation, two, three)
+    (ada,) = await federation.line_homes("ada")
+    ada.to_aggregator.forgeries.append((OUTCOME, with_members(with_ada)))
+    with ada.client() as one, pytest.raises(AggregateError, match="this client did not send"):
+        await drive(federation, one)
+
+
+def test_detected_publishing_a_slot_that_no_clients_can_fill(key):
+    body = forged(key, 2 * 1023 + 1)
+    with pytest.raises(AggregateError, match="more than its contributors"):
+        averaged(body, outcome(body), CONTENT, key, min_contributors=2)
+
+
+def test_not_covered_leaving_a_client_out_with_an_invented_reason(tmp_path: Path):
+    sent = PreparedUpload(tmp_path / "round-2-epoch-2.acknowledged", 2, 2, acknowledged=True)
+    without = outcome(included=("bob", "carol"))
+    assert is_unaccounted(without, "alice", sent)
+    check_explanation(report(UpdateState.REJECTED, "invented"), 2)
+
+
+async def test_not_covered_never_opening_a_round(federation: Federation):
+    """Nothing tells it from an aggregator that waits for others."""
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada")
+    with ada.client() as one:
+        for _ in range(20):
+            await one.step()
+        assert not one.is_finished
+    assert ada.charges == 0
