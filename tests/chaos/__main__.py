@@ -19,7 +19,7 @@ from tests.chaos.federation import TroubledFederation, troubled_federation
 from tests.chaos.killer import GaveUpError, Killer, Party
 from tests.chaos.report import Report
 from tests.chaos.upload_witness import UploadWitness
-from tests.chaos.verdict import Seen, Verdict, judge
+from tests.chaos.verdict import Verdict, judge
 
 CLIENTS = 4
 FAULTY_SHARE = 0.08
@@ -104,9 +104,8 @@ def _report(
     started_at: float,
 ) -> Report:
     rounds = federation.rounds()
-    seen = Seen(witness.acknowledged, witness.slots, witness.second_releases)
     nothing = Verdict((), (), (), ())
-    verdict = nothing if gave_up else judge(rounds, federation.client_states(), seen)
+    verdict = nothing if gave_up else judge(rounds, federation.client_states(), federation.seen())
     states = [outcome.state for outcome in rounds]
     return Report(
         seed=seed,

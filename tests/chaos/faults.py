@@ -50,6 +50,11 @@ def listed(faults: Iterable[Fault]) -> Plan:
     return lambda _request: next(left, None)
 
 
+def only(concerned: Callable[[RequestLine], bool], plan: Plan) -> Plan:
+    """For these requests; the others go through."""
+    return lambda request: plan(request) if concerned(request) else None
+
+
 def by_chance(randomness: Random, share: float) -> Plan:
     """This share of the requests meets one; all kinds alike."""
 

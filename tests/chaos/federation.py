@@ -18,7 +18,7 @@ from fedperm_client.state_directory import StateDirectory
 from tests.chaos.faults import Plan
 from tests.chaos.network import Network
 from tests.chaos.upload_witness import UploadWitness
-from tests.chaos.verdict import ClientState
+from tests.chaos.verdict import ClientState, Seen
 from tests.client.documents import document
 from tests.federation.world import World
 
@@ -48,10 +48,17 @@ class Member:
 
 
 class TroubledFederation:
-    def __init__(self, world: World, document: FrozenDocument, members: tuple[Member, ...]) -> None:
+    def __init__(
+        self,
+        world: World,
+        document: FrozenDocument,
+        members: tuple[Member, ...],
+        witness: UploadWitness,
+    ) -> None:
         self.world = world
         self.members = members
         self._document = document
+        self._witness = witness
 
     def rounds(self) -> list[RoundOutcome]:
         world = self.world
@@ -75,6 +82,9 @@ class TroubledFederation:
         world = self.world
         world.ask(lambda api: api.stop(world.run, world.run_operator))
         world.wait_until(self._is_at_rest, "rest", seconds)
+
+    def seen(self) -> Seen:
+        return Seen(self._witness.acknowledged, self._witness.slots, self._witness.second_releases)
 
     def client_states(self) -> list[ClientState]:
         return [self._state(member) for member in self.members]
@@ -136,7 +146,7 @@ def troubled_federation(
             _start(world, network, f"client-{number}", number, plan_of) for number in range(clients)
         )
         world.wait_until(lambda: all(m.is_enrolled() for m in members), "enrolment of all")
-        yield TroubledFederation(world, frozen, members)
+        yield TroubledFederation(world, frozen, members, witness)
 
 
 def _start(world: World, network: Network, name: str, shard: int, plan_of: PlanOf) -> Member:

@@ -1,0 +1,54 @@
+"""A whole federation of real processes over links on which everything goes wrong once."""
+
+import itertools
+
+from fedperm.wire.aggregator import RoundState, RunState
+from tests.chaos.faults import Fault, FaultKind, Plan, listed, only
+from tests.chaos.federation import troubled_federation
+from tests.chaos.upload_witness import UploadWitness, slot_of
+from tests.chaos.verdict import judge
+
+FAULTS = (
+    Fault(FaultKind.LOSE_ANSWER),
+    Fault(FaultKind.DROP),
+    Fault(FaultKind.DUPLICATE),
+    Fault(FaultKind.CUT_ANSWER, 150),
+    Fault(FaultKind.CUT_REQUEST, 1500),
+    Fault(FaultKind.SLICE, 50),
+    Fault(FaultKind.DELAY, seconds=0.1),
+)
+ROUNDS = {
+    "count": 5,
+    "clients_per_round": 2,
+    "min_contributors": 2,
+    "start_with": 2,
+    "deadline_seconds": 300.0,
+    "extension_seconds": 30.0,
+}
+
+
+def plan_of(link: str) -> Plan:
+    """The first client's uploads meet every fault; of all other links every second request does,
+    until every fault was there."""
+    if link == "client-0 aggregator":
+        return only(lambda request: slot_of(request) is not None, listed(FAULTS))
+    return listed(itertools.chain.from_iterable((fault, None) for fault in FAULTS))
+
+
+def test_every_fault_of_the_network_is_survived_and_a_client_may_be_stopped_in_between(tmp_path):
+    witness = UploadWitness()
+    with troubled_federation(tmp_path, 2, witness, plan_of, ROUNDS) as federation:
+        federation.wait_for_rounds(1)
+        stopped = federation.members[1].process
+        stopped.ask_to_stop()
+        assert stopped.wait(30) == 143
+        stopped.restart()
+        assert federation.world.wait_for_end() is RunState.COMPLETED
+        assert [member.process.wait(60) for member in federation.members] == [0, 0]
+        rounds = federation.rounds()
+        verdict = judge(rounds, federation.client_states(), federation.seen())
+    assert [outcome.state for outcome in rounds] == [RoundState.PUBLISHED] * ROUNDS["count"]
+    assert {len(outcome.included) for outcome in rounds} == {2}
+    assert verdict.is_clean, verdict
+    assert dict(witness.faults) == dict.fromkeys(FaultKind, 4)
+    assert len(witness.acknowledged) == 2 * ROUNDS["count"]
