@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -95,9 +96,15 @@ class PostgreSQL:
 @contextmanager
 def running_postgresql() -> Iterator[PostgreSQL]:
     """Skips whoever asks where there is none."""
-    binaries = _binaries()
+    binaries = installed_binaries()
     if binaries is None:
         pytest.skip(MISSING)
+    with started(binaries) as server:
+        yield server
+
+
+@contextmanager
+def started(binaries: Path) -> Iterator[PostgreSQL]:
     with tempfile.TemporaryDirectory(prefix="fedperm-postgresql-", dir=_quick_place()) as name:
         folder = Path(name)
         if somebody := _somebody():
@@ -116,7 +123,7 @@ def _quick_place() -> Path | None:
     return memory if roomy else None
 
 
-def _binaries() -> Path | None:
+def installed_binaries() -> Path | None:
     """On the path, or where Debian puts them: the newest."""
     on_path = shutil.which("postgres")
     if on_path is not None:
@@ -129,7 +136,7 @@ def _version(binaries: Path) -> float:
     return float(binaries.parent.name)
 
 
-def _somebody() -> dict[str, str | int]:
+def _somebody() -> dict[str, Any]:
     """PostgreSQL refuses to run as root: another user, if these tests do."""
     if os.geteuid() != 0:
         return {}
