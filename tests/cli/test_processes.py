@@ -1,5 +1,7 @@
 """Processes that the demo starts end with it, whatever they do, and all that they started too."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,3 +90,30 @@ def test_settings_from_outside_do_not_reach_a_process(processes, tmp_path, monke
     monkeypatch.setenv("FEDPERM_AGGREGATOR", "http://example.invalid")
     process, _ = start_unruly(processes, tmp_path, FEDPERM_OWN="1")
     assert process.log.read_text() == "settings ['FEDPERM_OWN']\n"
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from fedperm_cli.demo.processes import Processes
+from tests.cli.started import start_unruly
+folder = Path(sys.argv[1])
+process, child = start_unruly(Processes(folder), folder, IGNORE_SIGTERM="1")
+print(process.pid, child, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_everything_ends_also_when_the_demo_itself_is_killed(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, tmp_path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as demo:
+        process, child = map(int, demo.stdout.readline().split())
+        assert is_running(process)
+        assert is_running(child)
+        demo.kill()
+    assert ends(process)
+    assert ends(child)

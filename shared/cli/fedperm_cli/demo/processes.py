@@ -1,7 +1,7 @@
 """The processes of a federation: started with a log each, watched, killed, started again, stopped.
 
 Each leads a process group of its own: Ctrl-C reaches the demo alone, and whatever a process has
-started itself (the aggregator's workers) ends with it.
+started itself (the aggregator's workers) ends with it. If the demo is killed, all are.
 """
 
 import os
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from fedperm_cli.demo.log_tail import end_of_log
 from fedperm_cli.demo.readiness import answers_ready
+from fedperm_cli.demo.undertaker import Undertaker
 from fedperm_cli.errors import FederationError
 
 GRACE_SECONDS = 10.0
@@ -29,12 +30,18 @@ class RunningProcess:
     """`python -m module` with these environment variables, and none of ours from outside."""
 
     def __init__(
-        self, name: str, module: str, environment: Mapping[str, str], folder: Path
+        self,
+        name: str,
+        module: str,
+        environment: Mapping[str, str],
+        folder: Path,
+        undertaker: Undertaker,
     ) -> None:
         self.name = name
         self.log = folder / f"{name}.log"
         self._command = [sys.executable, "-m", module]
         self._environment = {**_outer_environment(), **environment}
+        self._undertaker = undertaker
         self._process = self._start()
 
     @property
@@ -45,6 +52,7 @@ class RunningProcess:
         """None while it runs, else its exit code, negative after a signal."""
         if self._process.returncode is None and self._process.poll() is not None:
             _kill_group(self.pid)  # what it left behind
+            self._undertaker.forget(self.pid)
         return self._process.returncode
 
     def wait(self, seconds: float) -> int:
@@ -63,6 +71,7 @@ class RunningProcess:
         if self.poll() is None:
             _kill_group(self.pid)
             self._process.wait()
+            self._undertaker.forget(self.pid)
 
     def ask_to_stop(self) -> None:
         """SIGTERM to it alone: it stops its workers itself."""
@@ -96,7 +105,7 @@ class RunningProcess:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         with self.log.open("ab") as log:
-            return subprocess.Popen(  # noqa: S603 (a module of ours)
+            process = subprocess.Popen(  # noqa: S603 (a module of ours)
                 self._command,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
@@ -104,13 +113,20 @@ class RunningProcess:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+        self._undertaker.watch(process.pid)
+        return process
 
 
 class RunningServer(RunningProcess):
     """A process that listens on a free port, and keeps it when it is started again."""
 
     def __init__(
-        self, name: str, module: str, environment: Mapping[str, str], folder: Path
+        self,
+        name: str,
+        module: str,
+        environment: Mapping[str, str],
+        folder: Path,
+        undertaker: Undertaker,
     ) -> None:
         self._prefix = f"{module.upper()}_"
         self._address_file = folder / f"{name}.address"
@@ -118,7 +134,7 @@ class RunningServer(RunningProcess):
             f"{self._prefix}PORT": "0",
             f"{self._prefix}ADDRESS_FILE": str(self._address_file),
         }
-        super().__init__(name, module, {**environment, **here}, folder)
+        super().__init__(name, module, {**environment, **here}, folder, undertaker)
 
     @property
     def address(self) -> str:
@@ -145,15 +161,16 @@ class Processes:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._started: list[RunningProcess] = []
+        self._undertaker = Undertaker()
 
     def start(self, name: str, module: str, environment: Mapping[str, str]) -> RunningProcess:
-        process = RunningProcess(name, module, environment, self._folder)
+        process = RunningProcess(name, module, environment, self._folder, self._undertaker)
         self._started.append(process)
         return process
 
     def start_server(self, name: str, module: str, environment: Mapping[str, str]) -> RunningServer:
         """Ready a little later: see `wait_until_ready`."""
-        server = RunningServer(name, module, environment, self._folder)
+        server = RunningServer(name, module, environment, self._folder, self._undertaker)
         self._started.append(server)
         return server
 
@@ -168,6 +185,7 @@ class Processes:
         finally:  # also when somebody presses Ctrl-C again
             for process in self._started:
                 process.kill()
+            self._undertaker.dismiss()
 
     def __enter__(self) -> Self:
         return self
