@@ -1,8 +1,8 @@
 """A FastAPI application with everything that both servers have at the edge."""
 
 import re
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
@@ -13,8 +13,14 @@ from fedperm.web.health import Check, health_routes
 from fedperm.web.metrics import HttpMetrics
 from fedperm.web.problems import install_problems
 from fedperm.web.requests import BodyLimits, RequestLayer
+from fedperm.web.stalls import StallMeter
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+
+@asynccontextmanager
+async def _nothing_to_run(_app: FastAPI) -> AsyncIterator[None]:
+    yield
 
 
 def build_service(
@@ -24,13 +30,13 @@ def build_service(
     ready: Check,
     registry: CollectorRegistry,
     bulk: re.Pattern[str] | None = None,
-    lifespan: Lifespan | None = None,
+    lifespan: Lifespan = _nothing_to_run,
 ) -> FastAPI:
     """`bulk` matches the paths that take bodies of more than a few kilobytes."""
     app = DocumentedApp(
         title=title,
         version=fedperm.__version__,
-        lifespan=lifespan,
+        lifespan=_metered(lifespan, StallMeter(registry)),
         responses=problems(*ANYWHERE),
     )
     metrics = HttpMetrics(registry)
@@ -38,3 +44,12 @@ def build_service(
     app.include_router(health_routes(service, ready, metrics))
     app.add_middleware(RequestLayer, limits=BodyLimits(bulk), metrics=metrics)
     return app
+
+
+def _metered(lifespan: Lifespan, meter: StallMeter) -> Lifespan:
+    @asynccontextmanager
+    async def both(app: FastAPI) -> AsyncIterator[None]:
+        async with lifespan(app), meter.running():
+            yield
+
+    return both

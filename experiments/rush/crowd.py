@@ -1,0 +1,115 @@
+"""The clients: they join, beat, wait for a task, upload all at once, and read what was published.
+Whatever a real client asks for in a round is asked for here."""
+
+import asyncio
+import ssl
+from random import Random
+
+import httpx
+
+from experiments.rush.scene import RUN, Guest, Scene
+from experiments.rush.stopwatch import Seen, Stopwatch, watched
+from fedperm.api.aggregator import AggregatorApi
+from fedperm.api.connection import Connection, Patience, http_client
+from fedperm.wire.aggregator import (
+    ClientReport,
+    ClientSeconds,
+    Heartbeat,
+    Participation,
+    Phase,
+    TaskKind,
+)
+
+WAIT_SECONDS = 20.0
+"""Of a long poll."""
+
+_AT_ONCE = Patience(0.0)
+"""Nothing is sent again behind our back."""
+_REPORT = ClientReport(
+    seconds=ClientSeconds(train=0.0, randomize=0.0, encrypt=0.0, upload=0.0, decrypt=0.0),
+    bytes_up=0,
+    bytes_down=0,
+    test=None,
+)
+
+
+def run_crowd(scene: Scene, address: str) -> Seen:
+    return asyncio.run(watched(lambda stopwatch: _all(scene, address, stopwatch), scene.setting))
+
+
+async def _all(scene: Scene, address: str, stopwatch: Stopwatch) -> None:
+    tls = ssl.create_default_context()  # one for all: it is never used, and slow to make
+    doors = asyncio.Barrier(scene.setting.uploads)
+    randomness = Random(1)  # noqa: S311 (when a heartbeat comes is no secret)
+    async with asyncio.TaskGroup() as everybody:
+        for guest in scene.guests:
+            transport = httpx.AsyncHTTPTransport(verify=tls)
+            api = AggregatorApi(Connection(http_client(address, transport=transport), _AT_ONCE))
+            visitor = _Visitor(guest, scene, api, stopwatch, doors)
+            everybody.create_task(visitor.visit(randomness.random()))
+
+
+class _Visitor:
+    def __init__(
+        self,
+        guest: Guest,
+        scene: Scene,
+        api: AggregatorApi,
+        stopwatch: Stopwatch,
+        doors: asyncio.Barrier,
+    ) -> None:
+        self._guest = guest
+        self._scene = scene
+        self._api = api
+        self._stopwatch = stopwatch
+        self._doors = doors
+
+    async def visit(self, phase: float) -> None:
+        guest, message = self._guest, Participation(document=self._scene.document_sha256)
+        await self._stopwatch.insist(
+            "join", lambda: self._api.join(RUN, guest.name, message, guest.token)
+        )
+        beating = asyncio.create_task(self._beat(phase))
+        try:
+            await self._take_part()
+        finally:
+            beating.cancel()
+
+    async def _beat(self, phase: float) -> None:
+        guest, message = self._guest, Heartbeat(phase=Phase.IDLE, round=0)
+        await asyncio.sleep(phase * self._scene.setting.beat_seconds)
+        while True:
+            await self._stopwatch.insist(
+                "heartbeat", lambda: self._api.beat(RUN, guest.name, message, guest.token)
+            )
+            await asyncio.sleep(self._scene.setting.beat_seconds)
+
+    async def _take_part(self) -> None:
+        guest, settled = self._guest, 0
+        while True:
+            task = await self._stopwatch.insist(
+                "long poll",
+                lambda: self._api.next_task(RUN, guest.name, settled, WAIT_SECONDS, guest.token),  # noqa: B023
+            )
+            if task.kind is TaskKind.FINISH:
+                return
+            if task.kind is TaskKind.TRAIN:
+                await self._upload(task.round)
+            if task.kind is TaskKind.SETTLE:
+                settled = task.round
+                self._stopwatch.hear(settled)
+                await self._settle(settled)
+
+    async def _upload(self, number: int) -> None:
+        guest, body = self._guest, self._scene.body
+        manifest = guest.manifest(self._scene, number)
+        await self._doors.wait()
+        await self._stopwatch.insist(
+            "upload", lambda: self._api.upload(RUN, number, guest.name, body, manifest, guest.token)
+        )
+
+    async def _settle(self, number: int) -> None:
+        api, guest, insist = self._api, self._guest, self._stopwatch.insist
+        await insist("outcome", lambda: api.outcome(RUN, number, guest.token))
+        await insist("aggregate", lambda: api.aggregate(RUN, number, guest.token))
+        await insist("report", lambda: api.report(RUN, number, guest.name, _REPORT, guest.token))

@@ -1,0 +1,86 @@
+"""An aggregator, a crowd and an onlooker: three processes, and what they cost."""
+
+import asyncio
+import multiprocessing
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from experiments.rush.crowd import run_crowd
+from experiments.rush.onlooker import run_onlooker
+from experiments.rush.report import RushReport
+from experiments.rush.scene import EPOCH, RUN, Scene
+from experiments.rush.summary import Told, summarise
+from experiments.rush.usage import Watch, watching
+from fedperm.api.aggregator import AggregatorApi
+from fedperm.api.connection import Connection, Patience, Request, http_client
+from fedperm.run_document import FrozenDocument
+from fedperm.wire.aggregator import KeyEpoch, RoundState
+from fedperm_cli.demo.processes import Processes, RunningServer
+
+_PATIENCE = Patience(10.0)
+
+
+def rush(scene: Scene, folder: Path) -> RushReport:
+    """`folder` gets the aggregator's state and its log."""
+    with _aggregator(scene, folder) as server, ExitStack() as drivers:
+        asyncio.run(_open_doors(scene, server.address))
+        crowd, onlooker = (drivers.enter_context(_driver()) for _ in range(2))
+        others = {"crowd": _pid(crowd), "onlooker": _pid(onlooker)}
+        watch = Watch(server.pid, others)
+        with watching(watch):
+            looking = onlooker.submit(run_onlooker, scene, server.address)
+            seen = crowd.submit(run_crowd, scene, server.address).result()
+            looked = looking.result()
+        watch.look()
+        told = asyncio.run(_ask(scene, server.address))
+    return summarise(scene.setting, seen, looked, told, watch.usages)
+
+
+@contextmanager
+def _aggregator(scene: Scene, folder: Path) -> Iterator[RunningServer]:
+    (folder / "operator").write_text(scene.operator)
+    settings: dict[str, object] = {
+        "STATE_DIRECTORY": folder / "state",
+        "OPERATOR_TOKEN_FILE": folder / "operator",
+        "INSECURE_FOR_TESTS": True,
+    }
+    if scene.setting.workers is not None:
+        settings["PROCESSES"] = scene.setting.workers
+    environment = {f"FEDPERM_AGGREGATOR_{name}": str(value) for name, value in settings.items()}
+    with Processes(folder) as processes:
+        server = processes.start_server("aggregator", "fedperm_aggregator", environment)
+        server.wait_until_ready()
+        yield server
+
+
+def _driver() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+
+
+def _pid(driver: ProcessPoolExecutor) -> int:
+    return driver.submit(os.getpid).result()
+
+
+async def _open_doors(scene: Scene, address: str) -> None:
+    """A run that begins when all have joined."""
+    async with http_client(address) as http:
+        api = AggregatorApi(Connection(http, _PATIENCE))
+        await api.create_run(FrozenDocument(scene.document), scene.operator)
+        await api.put_initial_model(RUN, scene.model, scene.operator)
+        await api.put_key_epoch(RUN, EPOCH, KeyEpoch(record=scene.epoch_record), scene.operator)
+
+
+async def _ask(scene: Scene, address: str) -> Told:
+    async with http_client(address) as http:
+        connection = Connection(http, _PATIENCE)
+        listed = await AggregatorApi(connection).rounds(RUN, scene.operator)
+        metrics = await connection.send(Request("GET", "/metrics"))
+    published = {
+        report.outcome.round: report.settled_at or 0.0
+        for report in listed.rounds
+        if report.outcome.state is RoundState.PUBLISHED
+    }
+    return Told(published, metrics.content.decode())
