@@ -105,6 +105,7 @@ def _address(serving: Serving, listener: socket.socket) -> str:
 def _config(app: FastAPI, serving: Serving) -> uvicorn.Config:
     config = uvicorn.Config(
         app,
+        loop="fedperm.web.event_loop:fair_loop",
         http=guarded(serving.limits),
         log_config=None,
         access_log=False,
