@@ -8,10 +8,16 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from starlette.routing import BaseRoute
 
-from fedperm.wire.aggregator import MANIFEST
+from fedperm.crash_points import watching
+from fedperm.errors import RefusedError
+from fedperm.web.credentials import OperatorCredential
+from fedperm.wire.aggregator import MANIFEST, Heartbeat, Phase
 from fedperm.wire.body import MEDIA_TYPE
 from fedperm.wire.digest import content_digest
 from fedperm.wire.statements import Audience
+from fedperm_aggregator.documents import Documents
+from fedperm_aggregator.gate import Gate
+from fedperm_aggregator.stores import open_stores
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import KEY_OPERATOR, MODEL, OPERATOR, Client, KeyServer
 from tests.aggregator.test_reports import REPORT
@@ -190,3 +196,47 @@ async def test_another_runs_key_server_opens_nothing_here(bench: Bench, clients:
     ):
         headers = {"Authorization": f"Bearer {server.token(clients[0])}"}
         assert (await bench.aggregator.http.get(path, headers=headers)).status_code == status
+
+
+async def test_a_token_that_was_good_before_expires_all_the_same(standing: Bench):
+    ada = standing.clients[0]
+    token, beat = standing.server.token(ada), Heartbeat(phase=Phase.IDLE, round=0)
+    for _ in range(2):
+        await standing.api.beat(standing.run, "ada", beat, token)
+    standing.clock.advance(900 + 61)
+    with pytest.raises(RefusedError) as caught:
+        await standing.api.beat(standing.run, "ada", beat, token)
+    assert caught.value.status == 401
+
+
+async def test_a_token_that_was_good_before_opens_no_other_door(standing: Bench):
+    """Neither another client's place, nor the operator's."""
+    token = standing.server.token(standing.clients[0])
+    beat = Heartbeat(phase=Phase.IDLE, round=0)
+    await standing.api.beat(standing.run, "ada", beat, token)
+    for refused in (
+        standing.api.beat(standing.run, "ben", beat, token),
+        standing.api.participants(standing.run, token),
+        standing.api.run("no-such-run", token),
+    ):
+        with pytest.raises(RefusedError) as caught:
+            await refused
+        assert caught.value.status in {403, 404}
+
+
+async def test_tokens_that_were_seen_need_no_database(standing: Bench):
+    await standing.beat(*standing.clients)
+    passed: list[str] = []
+    with watching(passed.append):
+        await standing.beat(*standing.clients)
+    assert passed == []
+
+
+async def test_only_so_many_tokens_are_remembered(standing: Bench):
+    documents = Documents(open_stores(standing.aggregator.database))
+    gate = Gate(OperatorCredential.of(OPERATOR), documents, standing.clock, most_remembered=2)
+    tokens = {client.name: standing.server.token(client) for client in standing.clients}
+    for name, token in tokens.items():
+        gate.admit_client(token, standing.run, name)
+    remembered = [gate.remembers(token, standing.run) for token in tokens.values()]
+    assert remembered == [False, True, True]

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from fedperm.crash_points import watching
 from fedperm.errors import RefusedError
 from fedperm.wire.aggregator import (
     ClientReport,
@@ -16,6 +17,7 @@ from fedperm.wire.aggregator import (
     TestMetrics,
     UpdateState,
 )
+from fedperm.wire.digest import sha256_of
 from fedperm_secret.keys import SecretKey
 from tests.aggregator.bench import Aggregator, Bench, quick_folder
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
@@ -194,3 +196,24 @@ async def test_a_training_loss_is_taken_only_where_the_document_asks_for_it(
             assert await refusal(sending) == (422, "invalid-request")
         reports = (await bench.api.round_report(run, 1, OPERATOR)).reports
         assert [r.report.train_loss for r in reports] == [0.7] * asks
+
+
+async def test_what_a_settled_round_came_to_is_read_once_for_all(published: Bench):
+    passed: list[str] = []
+    with watching(passed.append):
+        for client in published.clients:
+            token = published.server.token(client)
+            outcome = await published.api.outcome(published.run, 1, token)
+            assert outcome.aggregate is not None
+            body = await published.api.aggregate(published.run, 1, token)
+            assert sha256_of(body) == outcome.aggregate.sha256
+    assert passed.count("ReportStore.outcome.done") <= 1
+
+
+async def test_what_an_open_round_will_come_to_is_not_remembered(
+    opened: Bench, clients: list[Client]
+):
+    assert (await opened.api.outcome(opened.run, 1, OPERATOR)).state is RoundState.OPEN
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    assert (await opened.api.outcome(opened.run, 1, OPERATOR)).state is RoundState.PUBLISHED

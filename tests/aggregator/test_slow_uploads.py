@@ -93,7 +93,7 @@ async def test_a_client_has_two_uploads_under_way_at_most(opened: Bench, clients
 async def test_many_identical_retries_at_once_are_one_update(opened: Bench, clients: list[Client]):
     """Busy ones come back; everybody gets a receipt of the same update."""
     prepared = opened.prepare(clients[0], 1)
-    patience = Patience(20.0, sleep=lambda _seconds: asyncio.sleep(0.01))
+    patience = Patience(20.0, sleep=lambda seconds: asyncio.sleep(seconds / 20))
     patient = AggregatorApi(Connection(opened.aggregator.http, patience))
     token = opened.server.token(clients[0])
     receipts = await asyncio.gather(

@@ -1,6 +1,9 @@
 """Who may do what: the operator by a secret, participants by their key server's signature."""
 
+import hashlib
+from collections import OrderedDict
 from dataclasses import dataclass
+from threading import Lock
 
 from fedperm.clock import Clock
 from fedperm.errors import ForbiddenError
@@ -9,6 +12,12 @@ from fedperm.web.credentials import OperatorCredential, TokenVerifier
 from fedperm.wire.public_keys import KeyText, signing_key
 from fedperm.wire.statements import AccessToken, Audience
 from fedperm_aggregator.documents import Documents
+
+MOST_REMEMBERED = 10_000
+"""Tokens; the oldest is forgotten first. A client has a new one every few minutes."""
+
+_Case = tuple[bytes, str]
+"""The hash of a token, and the run it is shown for."""
 
 
 @dataclass(frozen=True)
@@ -20,12 +29,29 @@ class Participant:
 
 
 class Gate:
-    """The signing key is in the run's document: no route to the key server is needed."""
+    """The signing key is in the run's document: no route to the key server is needed.
 
-    def __init__(self, operator: OperatorCredential, documents: Documents, clock: Clock) -> None:
+    A token is judged once. Of those that were found good the hash is remembered, so that hundreds
+    of heartbeats a second need neither the database nor a thread; time is checked every time.
+    """
+
+    def __init__(
+        self,
+        operator: OperatorCredential,
+        documents: Documents,
+        clock: Clock,
+        most_remembered: int = MOST_REMEMBERED,
+    ) -> None:
         self._operator = operator
         self._documents = documents
         self._clock = clock
+        self._remembered: OrderedDict[_Case, AccessToken | None] = OrderedDict()
+        self._most_remembered = most_remembered
+        self._lock = Lock()
+
+    def remembers(self, bearer: str, run: str) -> bool:
+        """Whether the token was good for this run before: to judge it again takes no time."""
+        return _case(bearer, run) in self._remembered
 
     def check_operator(self, bearer: str) -> None:
         """Where no run is named yet."""
@@ -52,13 +78,28 @@ class Gate:
 
     def _who(self, bearer: str, run: str) -> Participant | None:
         """None for the operator."""
-        document = self._documents.of(run)
-        if self._operator.matches(bearer):
+        case = _case(bearer, run)
+        try:
+            token = self._remembered[case]
+        except KeyError:
+            token = self._judge(bearer, run)
+            self._remember(case, token)
+        if token is None:
             return None
-        token = self._verified(bearer, document)
+        token.check_time(self._clock.now())
         return Participant(token.sub, token.cnf.jwk.x)
 
-    def _verified(self, bearer: str, document: FrozenDocument) -> AccessToken:
+    def _judge(self, bearer: str, run: str) -> AccessToken | None:
+        document = self._documents.of(run)
+        return None if self._operator.matches(bearer) else self._verify(bearer, document)
+
+    def _remember(self, case: _Case, token: AccessToken | None) -> None:
+        with self._lock:
+            self._remembered[case] = token
+            if len(self._remembered) > self._most_remembered:
+                self._remembered.popitem(last=False)
+
+    def _verify(self, bearer: str, document: FrozenDocument) -> AccessToken:
         key = document.content.key
         verifier = TokenVerifier(signing_key(key.signing_key), Audience.AGGREGATOR)
         token = verifier.verify(bearer, self._clock.now())
@@ -68,3 +109,7 @@ class Gate:
                 f"enrol for key {key.key}",
             )
         return token
+
+
+def _case(bearer: str, run: str) -> _Case:
+    return hashlib.sha256(bearer.encode()).digest(), run

@@ -1,5 +1,7 @@
 """Participants: joining, heartbeats, exclusion."""
 
+import asyncio
+
 from fedperm.clock import Clock
 from fedperm.errors import ConflictError, ForbiddenError
 from fedperm.wire.aggregator import Heartbeat, ParticipantStatus, Participation
@@ -32,8 +34,8 @@ class Participants:
         self._presence.heard(run, who.client, now)
         return self._status(run, joined), is_new
 
-    def beat(self, run: str, who: Participant, heartbeat: Heartbeat) -> ParticipantStatus:
-        joined = self.check(run, who)
+    async def beat(self, run: str, who: Participant, heartbeat: Heartbeat) -> ParticipantStatus:
+        joined = await self.admitted(run, who)
         seen = Seen(self._clock.now(), heartbeat.phase, heartbeat.round)
         self._presence.beat(run, who.client, seen)
         return self._status(run, joined)
@@ -44,15 +46,16 @@ class Participants:
     def all(self, run: str) -> tuple[ParticipantStatus, ...]:
         return tuple(self._status(run, joined) for joined in self._store.of_run(run))
 
+    async def admitted(self, run: str, who: Participant) -> Joined:
+        """Checked; for the event loop, without the database if the client was here before."""
+        remembered = self._store.remembered(run, who.client)
+        if remembered is None:
+            return await asyncio.to_thread(self.check, run, who)
+        return _the_same(remembered, run, who)
+
     def check(self, run: str, who: Participant) -> Joined:
         """Has joined, and is the one who joined."""
-        joined = self._store.find(run, who.client)
-        if joined.signing_key != who.signing_key:
-            raise ForbiddenError(
-                f"{who.client} joined run {run} with another signing key",
-                "use the identity that joined the run",
-            )
-        return joined
+        return _the_same(self._store.find(run, who.client), run, who)
 
     def _status(self, run: str, joined: Joined) -> ParticipantStatus:
         now = self._clock.now()
@@ -66,3 +69,12 @@ class Participants:
             round=seen.round,
             excluded=joined.excluded,
         )
+
+
+def _the_same(joined: Joined, run: str, who: Participant) -> Joined:
+    if joined.signing_key != who.signing_key:
+        raise ForbiddenError(
+            f"{who.client} joined run {run} with another signing key",
+            "use the identity that joined the run",
+        )
+    return joined

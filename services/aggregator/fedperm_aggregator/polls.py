@@ -1,8 +1,8 @@
 """Long polls: a client waits for its next task, for a while and without holding a thread."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from fedperm.clock import Clock
@@ -10,16 +10,13 @@ from fedperm.errors import BusyError
 from fedperm.wire.aggregator import Task, TaskKind
 from fedperm_aggregator.changes import Changes
 from fedperm_aggregator.gate import Participant
-from fedperm_aggregator.lookout import Lookouts
+from fedperm_aggregator.lookout import Lookouts, Seat
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.stores import Stores
-from fedperm_aggregator.tasks import next_task
 
 PULSE_SECONDS = 5.0
 """Whoever waits is online, and this often found to be still there; no database is asked for it."""
-LOOKS_AT_ONCE = 4
-"""When a round opens all who wait look at the database; more at once would only lock it."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,6 @@ class Polls:
         longest_wait_seconds: float,
         most_waiting: int,
     ) -> None:
-        self._rounds = stores.rounds
         self._participants = participants
         self._presence = presence
         self._changes = changes
@@ -54,61 +50,50 @@ class Polls:
         self._lookouts = Lookouts(stores, changes)
         self._longest_wait_seconds = longest_wait_seconds
         self._most_waiting = most_waiting
-        self._held: dict[tuple[str, str], asyncio.Event] = {}
-        self._looking = asyncio.Semaphore(LOOKS_AT_ONCE)
+        self._held: dict[tuple[str, str], Seat] = {}
 
     async def next_task(self, poll: Poll, who: Participant) -> Task:
         """As soon as there is something to do; else WAIT when the time is up."""
-        async with self._looking:
-            await asyncio.to_thread(self._participants.check, poll.run, who)
-        key = (poll.run, who.client)
-        with self._lookouts.bell(*key) as bell:
-            self._take_place(key, bell)
-            try:
-                return await self._wait(poll, who.client, bell)
-            finally:
-                self._leave(key, bell)
+        await self._participants.admitted(poll.run, who)
+        seat = Seat(who.client, poll.settled)
+        with self._lookouts.seated(poll.run, seat) as lookout, self._held_by(poll.run, seat):
+            task = await lookout.task_of(seat)
+            self._hear(poll, seat)
+            if task.kind is TaskKind.WAIT:
+                await self._wait(poll, seat)
+                task = seat.task or task
+            return task
 
-    async def _wait(self, poll: Poll, client: str, bell: asyncio.Event) -> Task:
-        seconds = min(poll.wait_seconds, self._longest_wait_seconds)
-        end = asyncio.get_running_loop().time() + seconds
-        task = await self._look(poll, client)
-        while task.kind is TaskKind.WAIT and await self._rings(poll, client, bell, end):
-            task = await self._look(poll, client)
-        return task
-
-    async def _rings(self, poll: Poll, client: str, bell: asyncio.Event, end: float) -> bool:
-        """Whether the run has moved on before the wait is over."""
+    async def _wait(self, poll: Poll, seat: Seat) -> None:
+        """Until the bell rings, or the time is up."""
         loop = asyncio.get_running_loop()
-        while (left := end - loop.time()) > 0 and await self._is_wanted(poll, client, bell):
-            if bell.is_set():
-                bell.clear()
-                return True
-            self._presence.heard(poll.run, client, self._clock.now())
+        end = loop.time() + min(poll.wait_seconds, self._longest_wait_seconds)
+        while (left := end - loop.time()) > 0 and await self._is_wanted(poll, seat):
+            self._hear(poll, seat)
             with suppress(TimeoutError):
-                await asyncio.wait_for(bell.wait(), min(left, PULSE_SECONDS))
-        return False
+                await asyncio.wait_for(seat.bell.wait(), min(left, PULSE_SECONDS))
 
-    async def _is_wanted(self, poll: Poll, client: str, bell: asyncio.Event) -> bool:
-        """The client has neither asked anew nor hung up, and the aggregator goes on."""
-        if self._changes.is_closing or self._held.get((poll.run, client)) is not bell:
+    async def _is_wanted(self, poll: Poll, seat: Seat) -> bool:
+        """Nothing to tell it yet, and the client has not hung up."""
+        if self._changes.is_closing or seat.bell.is_set():
             return False
         return not await poll.is_gone()
 
-    async def _look(self, poll: Poll, client: str) -> Task:
-        async with self._looking:
-            view = await asyncio.to_thread(self._rounds.task_view, poll.run, client)
-        self._presence.heard(poll.run, client, self._clock.now())
-        return next_task(view, poll.settled)
+    def _hear(self, poll: Poll, seat: Seat) -> None:
+        self._presence.heard(poll.run, seat.client, self._clock.now())
 
-    def _take_place(self, key: tuple[str, str], bell: asyncio.Event) -> None:
+    @contextmanager
+    def _held_by(self, run: str, seat: Seat) -> Iterator[None]:
+        """A newer poll of the client makes an older one get up."""
+        key = (run, seat.client)
         older = self._held.get(key)
         if older is None and len(self._held) >= self._most_waiting:
             raise BusyError(f"{len(self._held)} clients are waiting already", "ask again soon")
-        self._held[key] = bell
+        self._held[key] = seat
         if older is not None:
-            older.set()
-
-    def _leave(self, key: tuple[str, str], bell: asyncio.Event) -> None:
-        if self._held.get(key) is bell:
-            del self._held[key]
+            older.ring()
+        try:
+            yield
+        finally:
+            if self._held.get(key) is seat:
+                del self._held[key]

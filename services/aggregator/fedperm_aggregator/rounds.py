@@ -16,6 +16,9 @@ from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.stores import Stores
 
+_MOST_REMEMBERED = 64
+"""Outcomes of settled rounds; the oldest is forgotten first."""
+
 
 class Rounds:
     def __init__(
@@ -33,9 +36,20 @@ class Rounds:
         self._participants = participants
         self._presence = presence
         self._clock = clock
+        self._settled: dict[tuple[str, int], RoundOutcome] = {}
 
     def outcome(self, run: str, number: int) -> RoundOutcome:
-        return self._stores.reports.outcome(run, number)
+        """Once a round is settled it never changes, and all clients ask for it at once."""
+        outcome = self.remembered(run, number) or self._stores.reports.outcome(run, number)
+        if outcome.state.is_settled:
+            self._settled[run, number] = outcome
+            for oldest in list(self._settled)[:-_MOST_REMEMBERED]:
+                self._settled.pop(oldest, None)
+        return outcome
+
+    def remembered(self, run: str, number: int) -> RoundOutcome | None:
+        """The outcome, if it is known without the database."""
+        return self._settled.get((run, number))
 
     def report(self, run: str, number: int) -> RoundReport:
         return self._stores.reports.round(run, number)
@@ -48,13 +62,13 @@ class Rounds:
 
     def aggregate(self, run: str, number: int) -> PublishedFile | None:
         """None until it is there."""
-        published = self._stores.rounds.publication(run, number)
-        if published.state is RoundState.ABORTED:
-            raise GoneError(f"round {number} was aborted: {published.reason}", "settle it so")
-        if published.sha256 is None:
+        outcome = self.outcome(run, number)
+        if outcome.state is RoundState.ABORTED:
+            raise GoneError(f"round {number} was aborted: {outcome.reason}", "settle it so")
+        if outcome.aggregate is None:
             return None
-        path = self._blobs.aggregate(run, number, published.sha256)
-        return PublishedFile(path, published.sha256)
+        sha256 = outcome.aggregate.sha256
+        return PublishedFile(self._blobs.aggregate(run, number, sha256), sha256)
 
     def add_report(self, run: str, number: int, who: Participant, report: ClientReport) -> None:
         self._participants.check(run, who)

@@ -26,6 +26,29 @@ class TaskView:
     open: OpenRound | None
 
 
+@dataclass(frozen=True)
+class Progress:
+    """Where a run is, for all of its clients at once: who is asked in the open round, and who has
+    sent. One look at it answers everybody who waits."""
+
+    run_state: RunState
+    settled: int
+    number: int = 0
+    """Of the open round; 0 without one."""
+    epoch: int = 0
+    deadline_at: float = 0.0
+    asked: frozenset[str] = frozenset()
+    sent: frozenset[str] = frozenset()
+
+    def seen_by(self, client: str) -> TaskView:
+        return TaskView(self.run_state, self.settled, self._open(client) if self.number else None)
+
+    def _open(self, client: str) -> OpenRound:
+        return OpenRound(
+            self.number, self.epoch, self.deadline_at, client in self.asked, client in self.sent
+        )
+
+
 def next_task(view: TaskView, settled: int) -> Task:
     """`settled` is the last round that the client has dealt with."""
     if settled > view.settled:

@@ -1,6 +1,8 @@
 """Dependencies of routes: the services, and who asks."""
 
-from typing import Annotated
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 
@@ -8,6 +10,8 @@ from fedperm.web.credentials import Bearer
 from fedperm.wire.message import Name
 from fedperm_aggregator.gate import Participant
 from fedperm_aggregator.services import Services
+
+Judgement = TypeVar("Judgement")
 
 
 async def _services(request: Request) -> Services:
@@ -18,29 +22,34 @@ async def _services(request: Request) -> Services:
 Here = Annotated[Services, Depends(_services)]
 
 
-# not `async`: checking a credential reads the database and verifies a signature, in a thread
+async def _judged(here: Here, bearer: str, run: str, judge: Callable[[], Judgement]) -> Judgement:
+    """At once if the token is known here; else in a thread: it takes the database, and the check
+    of a signature."""
+    return judge() if here.gate.remembers(bearer, run) else await asyncio.to_thread(judge)
 
 
-def the_operator(here: Here, bearer: Bearer) -> None:
+async def the_operator(here: Here, bearer: Bearer) -> None:
     """Where no run is known yet."""
     here.gate.check_operator(bearer)
 
 
-def operator_of_run(here: Here, bearer: Bearer, run: Name) -> None:
-    here.gate.admit_operator(bearer, run)
+async def operator_of_run(here: Here, bearer: Bearer, run: Name) -> None:
+    await _judged(here, bearer, run, lambda: here.gate.admit_operator(bearer, run))
 
 
-def reader_of_run(here: Here, bearer: Bearer, run: Name) -> None:
+async def reader_of_run(here: Here, bearer: Bearer, run: Name) -> None:
     """The operator or a participant."""
-    here.gate.admit_reader(bearer, run)
+    await _judged(here, bearer, run, lambda: here.gate.admit_reader(bearer, run))
 
 
-def client_or_operator(here: Here, bearer: Bearer, run: Name, client: Name) -> None:
-    here.gate.admit_client_or_operator(bearer, run, client)
+async def client_or_operator(here: Here, bearer: Bearer, run: Name, client: Name) -> None:
+    await _judged(
+        here, bearer, run, lambda: here.gate.admit_client_or_operator(bearer, run, client)
+    )
 
 
-def _client(here: Here, bearer: Bearer, run: Name, client: Name) -> Participant:
-    return here.gate.admit_client(bearer, run, client)
+async def _client(here: Here, bearer: Bearer, run: Name, client: Name) -> Participant:
+    return await _judged(here, bearer, run, lambda: here.gate.admit_client(bearer, run, client))
 
 
 ThatClient = Annotated[Participant, Depends(_client)]

@@ -60,11 +60,14 @@ def immutable(request: Request, sha256: str) -> tuple[dict[str, str], Response |
 
 
 def file_response(request: Request, file: PublishedFile) -> Response:
-    """Read in threads, chunk by chunk."""
+    """For a thread: a short file is read at once, a long one chunk by chunk as it is sent."""
     headers, not_modified = immutable(request, file.sha256)
     if not_modified is not None:
         return not_modified
-    headers["Content-Length"] = str(file.path.stat().st_size)
+    size = file.path.stat().st_size
+    if size <= _CHUNK:
+        return Response(file.path.read_bytes(), headers=headers, media_type=MEDIA_TYPE)
+    headers["Content-Length"] = str(size)
     return StreamingResponse(_chunks(file.path), headers=headers, media_type=MEDIA_TYPE)
 
 

@@ -43,8 +43,8 @@ def exclude(run: Name, client: Name, here: Here) -> ParticipantStatus:
 
 
 @router.put("/{client}/heartbeat", summary="Still here, and doing this")
-def beat(run: Name, who: ThatClient, message: Heartbeat, here: Here) -> ParticipantStatus:
-    return here.participants.beat(run, who, message)
+async def beat(run: Name, who: ThatClient, message: Heartbeat, here: Here) -> ParticipantStatus:
+    return await here.participants.beat(run, who, message)
 
 
 @router.get("/{client}/task", summary="What to do next; a long poll")

@@ -1,5 +1,7 @@
 """Rounds: outcomes, aggregates and reports."""
 
+import asyncio
+
 from fastapi import APIRouter, Depends, Request, Response
 
 from fedperm.web.documentation import problems
@@ -21,8 +23,11 @@ def list_all(run: Name, here: Here) -> RoundList:
 
 
 @router.get("/{number}", dependencies=READER, summary="What a participant may know of a round")
-def outcome(run: Name, number: RoundNumber, here: Here) -> RoundOutcome:
-    return here.rounds.outcome(run, number)
+async def outcome(run: Name, number: RoundNumber, here: Here) -> RoundOutcome:
+    known = here.rounds.remembered(run, number)
+    if known is not None:
+        return known
+    return await asyncio.to_thread(here.rounds.outcome, run, number)
 
 
 @router.get("/{number}/report", dependencies=OPERATOR, summary="All that is known of a round")

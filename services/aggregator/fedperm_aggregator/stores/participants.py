@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
@@ -25,9 +25,20 @@ class Joined:
     excluded: bool
 
 
+_SEE = (
+    update(ParticipantRow)
+    .where(ParticipantRow.run == bindparam("of"), ParticipantRow.client == bindparam("who"))
+    .values(last_seen_at=bindparam("at"))
+)
+
+
 class ParticipantStore:
+    """Remembers whom it has found: a participant's row changes once, when it is excluded. Every
+    heartbeat and every poll asks for one, and this process is the only one that writes them."""
+
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._found: dict[tuple[str, str], Joined] = {}
 
     @transaction
     def join(
@@ -52,6 +63,7 @@ class ParticipantStore:
 
     @transaction
     def exclude(self, session: Session, run: str, client: str, now: float) -> Joined:
+        self._found.pop((run, client), None)
         row = the_participant(session, run, client)
         if not row.excluded:
             row.excluded = True
@@ -60,7 +72,13 @@ class ParticipantStore:
 
     @transaction
     def find(self, session: Session, run: str, client: str) -> Joined:
-        return _joined(the_participant(session, run, client))
+        """Kept inside the transaction: one that excludes comes before it, or forgets it again."""
+        found = self._found[run, client] = _joined(the_participant(session, run, client))
+        return found
+
+    def remembered(self, run: str, client: str) -> Joined | None:
+        """What `find` would say, if it was asked before; no database is."""
+        return self._found.get((run, client))
 
     @transaction
     def of_run(self, session: Session, run: str) -> tuple[Joined, ...]:
@@ -74,11 +92,10 @@ class ParticipantStore:
 
     @transaction
     def save(self, session: Session, sightings: Iterable[Sighting]) -> None:
-        """Of those who have joined."""
-        for sighting in sightings:
-            row = session.get(ParticipantRow, (sighting.run, sighting.client))
-            if row is not None:
-                row.last_seen_at = sighting.at
+        """Of those who have joined. One statement for all: hundreds of rows, every few seconds."""
+        seen = [{"of": s.run, "who": s.client, "at": s.at} for s in sightings]
+        if seen:
+            session.connection().execute(_SEE, seen)
 
 
 def _refuse_excluded_or_other(known: ParticipantRow, signing_key: str) -> None:

@@ -18,10 +18,10 @@ from fedperm_aggregator.stores.decisions import (
 )
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.jobs import Lease, owned_job
-from fedperm_aggregator.stores.lookup import the_participant, the_round, the_run
-from fedperm_aggregator.stores.views import run_view, task_view
+from fedperm_aggregator.stores.lookup import the_round, the_run
+from fedperm_aggregator.stores.views import progress_of, run_view
 from fedperm_aggregator.tables import RoundRow
-from fedperm_aggregator.tasks import TaskView
+from fedperm_aggregator.tasks import Progress
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,6 @@ class Aggregate:
     contributors: int
     folding_cpu: float
     rerandomising_cpu: float
-
-
-@dataclass(frozen=True)
-class Publication:
-    """How far a round is; the digest once it is published."""
-
-    state: RoundState
-    reason: str
-    sha256: str | None
 
 
 @dataclass(frozen=True)
@@ -89,14 +80,8 @@ class RoundStore:
         return decision
 
     @transaction
-    def task_view(self, session: Session, run: str, client: str) -> TaskView:
-        the_participant(session, run, client)
-        return task_view(session, the_run(session, run), client)
-
-    @transaction
-    def publication(self, session: Session, run: str, number: int) -> Publication:
-        row = the_round(session, run, number)
-        return Publication(row.state, row.reason, row.aggregate_sha256)
+    def progress(self, session: Session, run: str) -> Progress:
+        return progress_of(session, the_run(session, run))
 
     @transaction
     def sealed(self, session: Session, run: str, number: int) -> SealedRound:

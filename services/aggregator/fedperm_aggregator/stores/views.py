@@ -10,7 +10,7 @@ from fedperm_aggregator.admission import Slot, StoredUpdate
 from fedperm_aggregator.lifecycle import RoundView, RunView
 from fedperm_aggregator.stores.runs import newest_epoch, newest_round
 from fedperm_aggregator.tables import ParticipantRow, RoundRow, RunRow, SelectionRow, UpdateRow
-from fedperm_aggregator.tasks import OpenRound, TaskView
+from fedperm_aggregator.tasks import Progress
 
 
 def run_view(session: Session, row: RunRow, is_online: Callable[[str], bool]) -> RunView:
@@ -28,14 +28,20 @@ def run_view(session: Session, row: RunRow, is_online: Callable[[str], bool]) ->
     )
 
 
-def task_view(session: Session, row: RunRow, client: str) -> TaskView:
+def progress_of(session: Session, row: RunRow) -> Progress:
     newest = newest_round(session, row.run)
     if newest is None:
-        return TaskView(row.state, 0, None)
-    return TaskView(
+        return Progress(row.state, 0)
+    if newest.state is not RoundState.OPEN:
+        return Progress(row.state, newest.number if newest.state.is_settled else newest.number - 1)
+    return Progress(
         run_state=row.state,
-        settled=newest.number if newest.state.is_settled else newest.number - 1,
-        open=_open_round(session, newest, client) if newest.state is RoundState.OPEN else None,
+        settled=newest.number - 1,
+        number=newest.number,
+        epoch=newest.epoch,
+        deadline_at=newest.deadline_at,
+        asked=_clients(session, SelectionRow, newest),
+        sent=_clients(session, UpdateRow, newest),
     )
 
 
@@ -85,12 +91,8 @@ def _aborted_in_a_row(session: Session, newest: RoundRow) -> int:
     return newest.number - (session.scalar(others) or 0)
 
 
-def _open_round(session: Session, row: RoundRow, client: str) -> OpenRound:
-    key = (row.run, row.number, client)
-    return OpenRound(
-        number=row.number,
-        epoch=row.epoch,
-        deadline_at=row.deadline_at,
-        is_asked=session.get(SelectionRow, key) is not None,
-        has_sent=session.get(UpdateRow, key) is not None,
-    )
+def _clients(
+    session: Session, table: type[SelectionRow] | type[UpdateRow], row: RoundRow
+) -> frozenset[str]:
+    named = select(table.client).where(table.run == row.run, table.round == row.number)
+    return frozenset(session.scalars(named))

@@ -17,7 +17,7 @@ _SHORTEST_SECRET = 16
 _bearer = HTTPBearer(auto_error=False, description="An operator's token or a client's access token")
 
 
-def _presented(
+async def _presented(
     given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
 ) -> str:
     if given is None:

@@ -28,7 +28,7 @@ def health_routes(service: str, ready: Check, metrics: HttpMetrics) -> APIRouter
     router = APIRouter(tags=["health"])
 
     @router.get("/livez", summary="The process answers")
-    def live() -> Health:
+    async def live() -> Health:
         return Health()
 
     @router.get("/readyz", summary="It can do its work, or a problem says why not")
@@ -37,7 +37,7 @@ def health_routes(service: str, ready: Check, metrics: HttpMetrics) -> APIRouter
         return Health()
 
     @router.get("/version", summary="Which software and protocol")
-    def version() -> Version:
+    async def version() -> Version:
         return Version(service=service)
 
     @router.get("/metrics", summary="Prometheus metrics", response_class=Response)

@@ -1,0 +1,109 @@
+"""Looks at a run that many share."""
+
+import asyncio
+
+import pytest
+
+from fedperm.errors import BusyError
+from fedperm.wire.aggregator import RunState, TaskKind
+from fedperm_aggregator.lookout import SharedLook
+from fedperm_aggregator.tasks import Progress
+from tests.aggregator.bench import Bench
+from tests.aggregator.parties import Client
+
+pytestmark = pytest.mark.anyio
+
+
+class SlowRun:
+    """Each look takes until the test says so, and sees the number of the moment it began."""
+
+    def __init__(self) -> None:
+        self.settled = 0
+        self.looks: list[asyncio.Future[None]] = []
+
+    async def look(self) -> Progress:
+        seen = self.settled
+        self.looks.append(asyncio.get_running_loop().create_future())
+        await self.looks[-1]
+        return Progress(RunState.RUNNING, seen)
+
+
+async def turns() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_whoever_asks_during_a_look_shares_the_next_which_sees_more():
+    run = SlowRun()
+    look = SharedLook(run.look)
+    first = asyncio.create_task(look())
+    await turns()
+    run.settled = 1  # after the first look began
+    later = [asyncio.create_task(look()) for _ in range(3)]
+    await turns()
+    assert len(run.looks) == 1
+    run.looks[0].set_result(None)
+    await turns()
+    assert len(run.looks) == 2
+    run.looks[1].set_result(None)
+    assert (await first).settled == 0
+    assert [progress.settled for progress in await asyncio.gather(*later)] == [1, 1, 1]
+
+
+async def test_a_look_that_fails_does_so_for_those_who_share_it_only():
+    run = SlowRun()
+    look = SharedLook(run.look)
+    asked = [asyncio.create_task(look()) for _ in range(2)]
+    await turns()
+    run.looks[0].set_exception(BusyError("locked", "wait"))
+    for one in asked:
+        with pytest.raises(BusyError):
+            await one
+    again = asyncio.create_task(look())
+    await turns()
+    run.looks[1].set_result(None)
+    assert (await again).settled == 0
+
+
+async def test_whoever_leaves_does_not_end_the_look_of_others():
+    run = SlowRun()
+    look = SharedLook(run.look)
+    leaving, staying = (asyncio.create_task(look()) for _ in range(2))
+    await turns()
+    leaving.cancel()
+    await turns()
+    run.looks[0].set_result(None)
+    assert (await staying).settled == 0
+
+
+@pytest.mark.parametrize(
+    ("client", "is_asked", "has_sent"),
+    [("ada", True, True), ("ben", True, False), ("x", False, False)],
+)
+def test_what_one_client_sees_of_a_look_at_all(client, is_asked, has_sent):
+    progress = Progress(
+        RunState.RUNNING, 3, 4, 2, 99.0, asked=frozenset({"ada", "ben"}), sent=frozenset({"ada"})
+    )
+    view = progress.seen_by(client)
+    assert (view.settled, view.open.number, view.open.epoch) == (3, 4, 2)
+    assert (view.open.deadline_at, view.open.is_asked, view.open.has_sent) == (
+        99.0,
+        is_asked,
+        has_sent,
+    )
+    assert Progress(RunState.RUNNING, 3).seen_by(client).open is None
+
+
+async def test_a_client_whose_upload_was_acknowledged_is_never_asked_again(
+    opened: Bench, clients: list[Client]
+):
+    """While others wait, so that there is a lookout, and whatever it saw before."""
+    ada, ben, _cleo = clients
+    token = opened.server.token(ada)
+    await opened.contribute(1, ada)
+    for _ in range(20):
+        held = asyncio.create_task(opened.api.next_task(opened.run, "ada", 0, 5.0, token))
+        task = await opened.task(ben)
+        assert task.kind is TaskKind.TRAIN
+        newer = await opened.task(ada)
+        assert (newer.kind, (await held).kind) == (TaskKind.WAIT, TaskKind.WAIT)
