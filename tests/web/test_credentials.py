@@ -4,8 +4,8 @@ nothing."""
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from fedperm.errors import ForbiddenError, UnauthenticatedError
-from fedperm.web.credentials import TokenVerifier
+from fedperm.errors import ForbiddenError, SettingsError, UnauthenticatedError
+from fedperm.web.credentials import OperatorCredential, TokenVerifier
 from fedperm.wire.statements import CLOCK_LEEWAY_SECONDS, Audience, Scope
 from tests.aggregator.parties import Client, KeyServer, ManualClock
 
@@ -51,3 +51,22 @@ def test_another_key_servers_token_is_no_credential(key_server):
     other = KeyServer(key_server.clock, pairs={}, signing=Ed25519PrivateKey.generate())
     with pytest.raises(UnauthenticatedError):
         verifier(key_server, Audience.AGGREGATOR).verify(other.token(ADA), key_server.clock.now())
+
+
+def test_an_operators_secret_has_sixteen_characters_at_least():
+    assert OperatorCredential.of("x" * 16).matches("x" * 16)
+    with pytest.raises(SettingsError):
+        OperatorCredential.of("x" * 15)
+
+
+def test_nothing_but_the_operators_secret_matches():
+    credential = OperatorCredential.of("the operator's secret")
+    credential.check("the operator's secret")
+    for wrong in ("", "the operator's secre", "the operator's secret ", credential.sha256.hex()):
+        assert not credential.matches(wrong)
+        with pytest.raises(UnauthenticatedError):
+            credential.check(wrong)
+
+
+def test_printing_a_credential_shows_neither_the_secret_nor_its_hash():
+    assert repr(OperatorCredential.of("the operator's secret")) == "<OperatorCredential>"

@@ -64,3 +64,54 @@ def test_a_clock_that_jumps_back_locks_nobody_out(limit, clock):
         limit.take("a")
     clock.time += refused.value.retry_after_seconds
     limit.take("a")
+
+
+@pytest.fixture
+def once(clock):
+    return RateLimit(burst=1, per_second=0.5, clock=clock)
+
+
+def test_ten_thousand_callers_are_remembered(once):
+    once.take("first")
+    for caller in range(9_999):
+        once.take(str(caller))
+    with pytest.raises(RateLimitError):
+        once.take("first")
+
+
+def test_beyond_that_the_one_not_seen_for_longest_is_forgotten(once):
+    once.take("first")
+    once.take("second")
+    for caller in range(9_998):
+        once.take(str(caller))
+    with pytest.raises(RateLimitError):
+        once.take("first")  # which was seen just now
+    once.take("last")
+    for remembered in ("first", "0", "last"):
+        with pytest.raises(RateLimitError):
+            once.take(remembered)
+    once.take("second")
+
+
+def test_a_refused_request_costs_nothing(limit, clock):
+    for _ in range(3):
+        limit.take("a")
+    for _ in range(5):
+        with pytest.raises(RateLimitError):
+            limit.take("a")
+    clock.time += 2.0
+    limit.take("a")
+
+
+def test_a_part_of_a_request_is_none(limit, clock):
+    for _ in range(3):
+        limit.take("a")
+    clock.time += 1.5
+    with pytest.raises(RateLimitError) as refused:
+        limit.take("a")
+    assert refused.value.retry_after_seconds == 0.5
+
+
+def test_printing_a_limit_shows_no_callers(limit):
+    limit.take("192.0.2.7")
+    assert "192.0.2.7" not in repr(limit)
