@@ -1,0 +1,52 @@
+"""Which tests are asked about a mutant, and in which order."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.mutants.mutant import Mutant
+from experiments.mutants.survey import Surveyed
+from experiments.mutants.targets import Target
+
+MOST_SECONDS = 8.0
+"""Of tests per mutant: those of a function that every test calls would take minutes."""
+
+
+class Choice:
+    """Tests that noticed other mutants of the function come first, then the quickest."""
+
+    def __init__(self, root: Path, surveyed: Sequence[Surveyed]) -> None:
+        self._root = root
+        self._surveyed = surveyed
+        self._kills: Counter[tuple[str, str | None, str]] = Counter()
+
+    def of(self, mutant: Mutant, target: Target) -> list[Surveyed]:
+        own = (test for test in self._surveyed if test.node.startswith(target.tests))
+        calling = [test for test in own if self._concerns(test, mutant)]
+        calling.sort(key=lambda test: (-self._kills[_key(mutant, test.node)], test.seconds))
+        return list(_within(MOST_SECONDS, calling))
+
+    def note(self, mutant: Mutant, killer: str) -> None:
+        self._kills[_key(mutant, killer)] += 1
+
+    def _concerns(self, test: Surveyed, mutant: Mutant) -> bool:
+        """A change outside of functions concerns every test that calls into the module."""
+        filename = str(self._root / mutant.path)
+        return any(
+            file == filename and mutant.function in {None, function}
+            for file, function in test.calls
+        )
+
+
+def _key(mutant: Mutant, node: str) -> tuple[str, str | None, str]:
+    return mutant.path, mutant.function, node
+
+
+def _within(seconds: float, tests: Sequence[Surveyed]) -> list[Surveyed]:
+    chosen: list[Surveyed] = []
+    for test in tests:
+        if chosen and test.seconds > seconds:
+            break
+        seconds -= test.seconds
+        chosen.append(test)
+    return chosen
