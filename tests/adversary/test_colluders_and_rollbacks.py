@@ -4,6 +4,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -11,11 +13,13 @@ import gmpy2
 import numpy as np
 import pytest
 
+from fedperm.audit_chain import ChainEnd, verify_chain
 from fedperm.blinding import BlindingPool
-from fedperm.errors import BudgetError
+from fedperm.errors import BudgetError, UntrustedError
 from fedperm.privacy.ledger import Charge
 from fedperm.wire.aggregator import UpdateState
 from fedperm.wire.key_server import KeyRequest, TokenRequest
+from fedperm_cli.keys.audit import VerifiedLog
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.fixed_base import SecretBlinding
 from fedperm_secret.keys import SecretKey
@@ -26,7 +30,6 @@ from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.aggregator.parties import Client
 from tests.federation.wire_oracle import unshuffled
 from tests.keyserver.member import Member
-from tests.keyserver.refusals import refusal
 from tests.keyserver.server import KEY_BITS, OPERATOR, Server
 from tests.leaks.scanner import Scanner, reason_not_to_read
 from tests.leaks.secrets_of_a_run import of_secret_key
@@ -81,8 +84,17 @@ def test_not_covered_putting_back_an_old_ledger(tmp_path: Path):
     reopen(ledger).charge(Charge("run", 2, LOUD, DIGEST))
 
 
-async def test_not_covered_putting_back_the_key_servers_database(folder: Path, clock):
-    """A token is used a second time, by somebody else."""
+@dataclass(frozen=True)
+class Rolled:
+    """A key server that was set back to before a token was used, and what its log had come to."""
+
+    server: Server
+    token: str
+    end: ChainEnd
+
+
+@pytest.fixture
+async def rolled_back(folder: Path, clock) -> AsyncIterator[Rolled]:
     home, old = folder / "k", folder / "old"
     first = Server(home, clock)
     await first.api.create_key("demo", KeyRequest(key_bits=KEY_BITS), OPERATOR)
@@ -91,13 +103,28 @@ async def test_not_covered_putting_back_the_key_servers_database(folder: Path, c
     shutil.copytree(home, old)
     used = Server(home, clock)
     await Member(used, clock).enrol(minted.token)
-    await refusal(409, "conflict", Member(used, clock).enrol(minted.token))
+    end = verify_chain((await used.api.audit(OPERATOR)).entries)
     used.close()
     shutil.rmtree(home)
     shutil.copytree(old, home)
     restored = Server(home, clock)
-    await Member(restored, clock).enrol(minted.token)
+    yield Rolled(restored, minted.token, end)
     restored.close()
+
+
+async def test_not_covered_putting_back_the_key_servers_database(rolled_back: Rolled, clock):
+    """A token is used a second time, by somebody else."""
+    await Member(rolled_back.server, clock).enrol(rolled_back.token)
+    verify_chain((await rolled_back.server.api.audit(OPERATOR)).entries)
+
+
+async def test_detected_putting_back_the_key_servers_database_by_a_kept_end(rolled_back: Rolled):
+    """Whatever is written after the old copy, the entry that was the last is not in it."""
+    for _ in range(2):
+        entries = tuple((await rolled_back.server.api.audit(OPERATOR)).entries)
+        with pytest.raises(UntrustedError, match="does not hold the entry"):
+            VerifiedLog(entries, verify_chain(entries)).check_holds(rolled_back.end.hash)
+        await rolled_back.server.api.mint_token("demo", TokenRequest(), OPERATOR)
 
 
 async def test_not_covered_putting_back_the_aggregators_state(

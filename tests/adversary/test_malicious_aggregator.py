@@ -9,36 +9,51 @@ from gmpy2 import powmod
 
 from fedperm.aggregation import EncryptedSum, fold
 from fedperm.averaging import average_update
-from fedperm.errors import AggregateError, BudgetError, UntrustedError
-from fedperm.privacy.events import Rounds
-from fedperm.privacy.registry import NO_SHUFFLE
-from fedperm.privacy.run_release import event_of
+from fedperm.errors import AggregateError, BudgetError, LedgerError, UntrustedError
+from fedperm.privacy.ledger import Charge
 from fedperm.wire.aggregate import encode_aggregate
 from fedperm.wire.aggregator import UpdateState
 from fedperm.wire.signed import sign, unverified
 from fedperm.wire.statements import EpochRecord
+from fedperm_client.ceilings import Ceilings
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.errors import CeilingError, StateError
+from fedperm_client.keyring import NewestEpoch
 from fedperm_client.outbox import PreparedUpload
-from fedperm_client.settlement import averaged, check_explanation, is_unaccounted
+from fedperm_client.settlement import (
+    averaged,
+    check_explanation,
+    check_members,
+    is_unaccounted,
+)
 from tests.client.cut_line import request_of
-from tests.client.documents import LINES, lines_document, rounds
-from tests.client.federation import KEY, Federation, drive
+from tests.client.documents import document, rounds
+from tests.client.federation import Federation, drive
 from tests.client.test_distrust import (
     AGGREGATE,
     DOCUMENT,
     OUTCOME,
     STRANGER,
     one_contributor,
-    with_ada,
     with_members,
     without_ada,
 )
 from tests.client.test_settlement import CONTENT, PLAN, coded, forged, outcome, published, report
 from tests.core.federation import IN_THIS_PROCESS, upload
-from tests.keyserver.server import OPERATOR as KEY_OPERATOR
+from tests.ledger.test_ledger import DIGEST, LOUD, QUIET, start
 
 pytestmark = pytest.mark.anyio
+CONTENT_WITH_NOISE = document()
+CEILINGS = {
+    "max_epsilon": 1000.0,
+    "delta": 1e-5,
+    "accountant": "no-shuffle-rdp",
+    "max_record_epsilon": None,
+    "min_key_bits": 512,
+    "min_contributors": 2,
+    "min_window": 2,
+    "insecure_for_tests": True,
+}
 
 
 @pytest.fixture
@@ -60,22 +75,13 @@ async def test_blocked_handing_out_another_public_key(federation: Federation):
     assert ada.charges == 0
 
 
-async def test_blocked_falling_back_to_an_old_key(federation: Federation):
-    """Of which a revoked client has the secret half."""
-    await federation.start_lines(rounds=rounds(count=1))
-    ada, ben = await federation.line_homes("ada", "ben")
-    await federation.key_server.api.create_epoch(KEY, 2, KEY_OPERATOR)
-    await federation.put_epoch(2)
-    with ada.client() as one, ben.client() as two:
-        await drive(federation, one, two)
-    await federation.start_run(LINES, lines_document(run="second"), epoch=1)
-    with (
-        ada.client(run="second") as one,
-        ben.client(run="second") as two,
-        pytest.raises(UntrustedError, match="key epoch 1, but this client has used 2"),
-    ):
-        await drive(federation, one, two)
-    assert ada.charges == 1
+def test_blocked_falling_back_to_an_old_key(tmp_path: Path):
+    """Of which a revoked client has the secret half; in any run, also after a restart."""
+    NewestEpoch(tmp_path / "newest.json").advance(2)
+    restarted = NewestEpoch(tmp_path / "newest.json")
+    restarted.check(2)
+    with pytest.raises(UntrustedError, match="key epoch 1, but this client has used 2"):
+        restarted.check(1)
 
 
 async def test_blocked_changing_the_run_under_its_clients(federation: Federation):
@@ -98,42 +104,25 @@ async def test_blocked_starting_clients_from_another_model(federation: Federatio
         await drive(federation, one)
 
 
-async def test_blocked_asking_for_more_privacy_than_a_client_gives(federation: Federation):
-    """A run beyond its ceilings is not joined; beyond its budget nothing leaves."""
-    two_rounds = NO_SHUFFLE.guarantee(Rounds(event_of(lines_document()), 2), 1e-5).epsilon
-    await federation.start_lines()
-    (careful,) = await federation.line_homes("careful", max_epsilon=two_rounds * 0.9)
-    with careful.client() as one, pytest.raises(CeilingError):
-        await drive(federation, one)
-    ada, ben = await federation.line_homes("ada", "ben", max_epsilon=two_rounds * 1.0001)
-    with ada.client() as one, ben.client() as two:
-        await drive(federation, one, two)
-    await federation.start_run(LINES, lines_document(run="second"))
-    with (
-        ada.client(run="second") as one,
-        ben.client(run="second") as two,
-        pytest.raises(BudgetError),
-    ):
-        await drive(federation, one, two)
-    assert ada.charges == 2
-    assert len(ada.uploads(1)) == 1
+def test_blocked_asking_for_more_privacy_than_a_client_gives(tmp_path: Path):
+    """A run beyond its ceilings is not joined; beyond its budget no round is charged."""
+    with pytest.raises(CeilingError, match="its rounds cost epsilon"):
+        Ceilings(**CEILINGS | {"max_epsilon": 0.1}).check(CONTENT_WITH_NOISE)
+    Ceilings(**CEILINGS).check(CONTENT_WITH_NOISE)
+    ledger = start(tmp_path)
+    ledger.charge(Charge("run", 1, LOUD, DIGEST))
+    with pytest.raises(BudgetError):
+        ledger.charge(Charge("another run", 1, LOUD, DIGEST))
 
 
-async def test_blocked_asking_for_a_second_draw_of_noise(federation: Federation):
-    """It denies that the update came, and the client starts anew: the same bytes come again."""
-    await federation.start_lines(rounds=rounds(count=1))
-    ada, ben = await federation.line_homes("ada", "ben")
-    put = request_of("PUT", "/rounds/1/updates/ada")
-    ada.to_aggregator.refusals += [(put, 503)] * 2
-    with ben.client() as two:
-        for _ in range(2):
-            with ada.client() as one, pytest.raises(Exception, match="because the test says so"):
-                await drive(federation, one, two)
-        with ada.client() as one:
-            await drive(federation, one, two)
-    assert len(ada.to_aggregator.sent(put)) == 3
-    assert len(ada.uploads(1)) == 1
-    assert ada.charges == 1
+def test_blocked_asking_for_a_second_draw_of_noise(tmp_path: Path):
+    """It denies that an update came: the prepared bytes may be sent again, others may not."""
+    ledger = start(tmp_path)
+    ledger.charge(Charge("run", 1, QUIET, DIGEST))
+    ledger.charge(Charge("run", 1, QUIET, DIGEST))
+    with pytest.raises(LedgerError):
+        ledger.charge(Charge("run", 1, QUIET, "6b" * 32))
+    assert len(ledger.charges()) == 1
 
 
 def test_blocked_publishing_one_clients_update_with_its_true_count(tmp_path, key):
@@ -201,15 +190,9 @@ async def test_detected_publishing_a_wrong_outcome(federation: Federation):
     assert ada.summary.parameters_sha256 == ben.summary.parameters_sha256
 
 
-async def test_detected_counting_an_update_that_a_client_never_sent(federation: Federation):
-    await federation.start_lines(rounds=rounds(count=1))
-    ben, cleo = await federation.line_homes("ben", "cleo")
-    with ben.client() as two, cleo.client() as three:
-        await drive(federation, two, three)
-    (ada,) = await federation.line_homes("ada")
-    ada.to_aggregator.forgeries.append((OUTCOME, with_members(with_ada)))
-    with ada.client() as one, pytest.raises(AggregateError, match="this client did not send"):
-        await drive(federation, one)
+def test_detected_counting_an_update_that_a_client_never_sent():
+    with pytest.raises(AggregateError, match="this client did not send"):
+        check_members(outcome(), CONTENT, "alice", may_have_sent=False)
 
 
 def test_detected_publishing_a_slot_that_no_clients_can_fill(key):

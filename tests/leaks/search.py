@@ -9,8 +9,6 @@ from tests.leaks.needles import Needle
 from tests.leaks.scanner import Scan, Scanner, processes_of, together
 from tests.leaks.whole_run import EPOCHS, StandingRun
 
-CLIENTS = ("known", "ada", "ben")
-
 
 class Search:
     """The needles are made once, while everything stands."""
@@ -18,6 +16,7 @@ class Search:
     def __init__(self, run: StandingRun) -> None:
         self._run = run
         self._folder = run.world.folder
+        self._clients = ["known", *(process.name for process in run.clients)]
         self._keys = [*secrets.paillier(run.world, EPOCHS), *secrets.key_encryption(run.world)]
         self._patterns = list(secrets.patterns(run.known))
         self._foreign = [*self._keys, *self._patterns, *self._clients_own()]
@@ -26,7 +25,7 @@ class Search:
     def _clients_own(self) -> Iterator[Needle]:
         """What belongs to clients, and to the key server at most."""
         run = self._run
-        for client in CLIENTS:
+        for client in self._clients:
             yield from secrets.identity(self._folder / client)
         yield from secrets.enrolment(run.tokens)
         yield from secrets.access(run.known.tokens_for_the_key_server, "key server")
@@ -52,7 +51,7 @@ class Search:
     def of_clients(self) -> list[Scan]:
         """No Paillier key and no pattern is written; identity keys and the model are."""
         scanner = Scanner([*self._keys, *self._patterns])
-        return [scanner.folder(self._folder / client) for client in CLIENTS]
+        return [scanner.folder(self._folder / client) for client in self._clients]
 
     def of_logs(self) -> list[Scan]:
         """No secret of anybody, tokens included."""

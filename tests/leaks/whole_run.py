@@ -1,6 +1,6 @@
 """A run of real processes with a key rotation, at the finest log level, left standing.
 
-Key server, aggregator with its worker, two clients as processes, and one in this process whose
+Key server, aggregator with its worker, clients as processes, and one in this process whose
 secrets are known. The run is stopped after a round under each key: the clients wait for the next.
 """
 
@@ -71,14 +71,16 @@ class StandingRun:
 
 
 @contextmanager
-def standing_run(folder: Path, key_bits: int = KEY_BITS) -> Iterator[StandingRun]:
+def standing_run(
+    folder: Path, key_bits: int = KEY_BITS, clients: tuple[str, ...] = ("ada",)
+) -> Iterator[StandingRun]:
     with world(folder, key_bits, log_level="DEBUG") as here:
-        frozen = here.create_run(_document(), INITIAL)
+        frozen = here.create_run(_document(len(clients) + 1), INITIAL)
         here.ask(lambda api: api.stop(here.run, here.run_operator))
-        tokens = [here.token() for _ in range(3)]
+        tokens = [here.token() for _ in ("known", *clients)]
         processes = [
             here.start_client(name, enrolment_token=token, max_epsilon=1e6, log_level="DEBUG")
-            for name, token in zip(("ada", "ben"), tokens[1:], strict=True)
+            for name, token in zip(clients, tokens[1:], strict=True)
         ]
         known = _known_client(here, tokens[0])
         with known.running():
@@ -105,7 +107,7 @@ def _known_client(here: World, token: str) -> KnownClient:
     return KnownClient(here.key_server.address, here.aggregator.address, settings)
 
 
-def _document() -> dict[str, Any]:
+def _document(clients: int) -> dict[str, Any]:
     wanted = document(
         INITIAL,
         task={"name": "synthetic", "options": {"parameters": PARAMETERS}},
@@ -114,9 +116,9 @@ def _document() -> dict[str, Any]:
         shuffle={"k1": K1, "k2": K2},
         rounds={
             "count": 1000,
-            "clients_per_round": 3,
-            "min_contributors": 3,
-            "start_with": 3,
+            "clients_per_round": clients,
+            "min_contributors": clients,
+            "start_with": clients,
             "deadline_seconds": 120.0,
             "extension_seconds": 60.0,
         },
