@@ -2,13 +2,18 @@
 
 import re
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 from gmpy2 import mpz
 
 from fedperm.wire.aggregator import Event, EventKind
+from fedperm.wire.digest import sha256_of
+from fedperm_aggregator.stores.jobs import JobStore
 from tests.aggregator.bench import Bench
-from tests.aggregator.parties import OPERATOR, Client
+from tests.aggregator.gated import gated
+from tests.aggregator.parties import OPERATOR, START, Client
 from tests.aggregator.test_reports import REPORT
 from tests.aggregator.test_validation import with_ciphertext
 
@@ -128,3 +133,119 @@ async def test_a_position_beyond_all_events_shows_none(bench: Bench):
 def test_the_protocol_lists_every_kind_of_event():
     section = PROTOCOL.read_text().partition("### Events")[2].partition("\n## ")[0]
     assert set(re.findall(r"^\| `([a-z-]+)` \|", section, flags=re.MULTILINE)) == set(EventKind)
+
+
+class Told:
+    """Events by their kind: when, in which round, about whom, and what was said."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._events = bench.aggregator.events.of_run(bench.run, 0)
+
+    def of(self, kind: EventKind) -> list[tuple[float, int, str, dict[str, Any]]]:
+        told = [event for event in self._events if event.event == kind]
+        return sorted((e.at - START, e.round, e.client, e.details) for e in told)
+
+
+NAMES = ["ada", "ben", "cleo"]
+
+
+async def test_a_round_that_is_published_tells_its_steps_in_full(
+    opened: Bench, clients: list[Client]
+):
+    """Opened at once, uploads after 7 s, sealed after 9, published after 13."""
+    opened.clock.advance(7)
+    await opened.contribute(1, *clients)
+    opened.clock.advance(2)
+    foreman = opened.aggregator.services.foreman
+    await foreman.tick()
+    await foreman.drain()
+    async with gated(opened.aggregator) as gate:
+        await foreman.tick()
+        gate.wait_for_work()
+        opened.clock.advance(4)
+    await foreman.drain()
+    told = Told(opened)
+    opening = {"epoch": 1, "selected": NAMES, "deadline_at": START + 60}
+    assert told.of(EventKind.ROUND_OPENED) == [(0, 1, "", opening)]
+    size = len(opened.sent[1, "ada"].body)
+    assert told.of(EventKind.UPDATE_STORED) == [(7, 1, name, {"size": size}) for name in NAMES]
+    sealing = {"members": NAMES, "seconds": 9}
+    assert told.of(EventKind.ROUND_SEALED) == [(9, 1, "", sealing)]
+    aggregate = await opened.api.aggregate(opened.run, 1, OPERATOR)
+    publishing = {
+        "contributors": 3,
+        "sha256": sha256_of(aggregate),
+        "size": len(aggregate),
+        "seconds": 4,
+    }
+    assert told.of(EventKind.ROUND_PUBLISHED) == [(13, 1, "", publishing)]
+
+
+async def test_a_check_is_told_with_the_norms_before_and_after(bench: Bench, clients: list[Client]):
+    await bench.create(norm_bound={"limit": 0.5})
+    await bench.join(*clients)
+    await bench.aggregator.tick()
+    await bench.contribute(1, clients[0])
+    bench.clock.advance(3)
+    await bench.aggregator.tick()
+    ((at, number, name, details),) = Told(bench).of(EventKind.UPDATE_CHECKED)
+    report = await bench.api.update(bench.run, 1, "ada", OPERATOR)
+    assert (at, number, name) == (3, 1, "ada")
+    assert details == {
+        "state": "valid",
+        "reason": "",
+        "norm_before": report.norm_before,
+        "norm_after": report.norm_after,
+        "bounded": True,
+    }
+    assert report.bounded
+    assert 0 < report.norm_after <= 0.5 < report.norm_before
+
+
+async def test_rounds_that_fail_tell_why_and_how_many_updates_are_dropped(
+    opened: Bench, clients: list[Client]
+):
+    await opened.contribute(1, clients[0])
+    opened.clock.advance(60)
+    await opened.aggregator.tick()
+    opened.clock.advance(20)
+    await opened.aggregator.tick()
+    told = Told(opened)
+    extending = {"deadline_at": START + 80, "extensions": 1}
+    assert told.of(EventKind.ROUND_EXTENDED) == [(60, 1, "", extending)]
+    reason = "1 of 3 selected clients sent a valid update, 2 are needed"
+    aborting = {"reason": reason, "dropped": 1}
+    assert told.of(EventKind.ROUND_ABORTED) == [(80, 1, "", aborting)]
+
+
+async def test_a_run_that_ends_says_how(bench: Bench, clients: list[Client]):
+    """One round, which is aborted: the run is complete, or has failed if it gives up after one."""
+    for run, patience in (("patient", 3), ("hasty", 1)):
+        await bench.create(run=run, rounds={"count": 1, "extensions": 0, "give_up_after": patience})
+        await bench.join(*clients)
+        await bench.aggregator.tick()
+        bench.clock.advance(60)
+        await bench.aggregator.tick()
+        status = await bench.api.run(run, OPERATOR)
+        at = bench.clock.now() - START
+        told = Told(bench)
+        if run == "patient":
+            assert (status.state, status.reason) == ("completed", "all 1 rounds are done")
+            assert told.of(EventKind.RUN_COMPLETED) == [(at, 0, "", {})]
+        else:
+            why = "1 rounds in a row were aborted"
+            assert (status.state, status.reason) == ("failed", why)
+            assert told.of(EventKind.RUN_FAILED) == [(at, 0, "", {"reason": why})]
+
+
+async def test_a_job_that_fails_says_which_and_how_often(opened: Bench, clients: list[Client]):
+    await opened.contribute(1, clients[0])
+    opened.clock.advance(5)
+    store = JobStore(opened.aggregator.database)
+    (lease,) = store.claim(opened.clock.now(), 15.0, 9, Random(1))
+    store.try_again(lease, "no memory", opened.clock.now(), 2.0)
+    failing = {"kind": "check", "attempt": 1, "reason": "no memory"}
+    assert Told(opened).of(EventKind.JOB_FAILED) == [(5, 1, "ada", failing)]
+    assert store.claim(opened.clock.now() + 1.9, 15.0, 9, Random(1)) == []
+    (again,) = store.claim(opened.clock.now() + 2.0, 15.0, 9, Random(1))
+    assert again.attempt == 2
