@@ -108,6 +108,29 @@ def test_the_rest_of_a_refused_body_is_not_taken_for_ever(tmp_path: Path):
     visiting(tmp_path, work)
 
 
+CHUNKED = b"Host: edge\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize("path", [b"/things", b"/nowhere", b"/bulk/a"])
+def test_a_body_that_breaks_off_into_nonsense_is_no_failure_of_ours(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, path: bytes
+):
+    """Whether somebody reads it, or it was refused before."""
+
+    def work(address: tuple[str, int]) -> None:
+        for pause in (0.0, 0.2):
+            with connected(address) as connection:
+                connection.sendall(b"PUT %s HTTP/1.1\r\n" % path + CHUNKED + b"1\r\n{\r\n")
+                time.sleep(pause)
+                connection.sendall(b"zz\r\n")
+                while connection.recv(4096):
+                    pass
+        _until_alive(address)
+
+    visiting(tmp_path, work)
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 def test_one_connection_too_many_is_told_so_and_far_too_many_are_cut_off(tmp_path: Path):
     def work(address: tuple[str, int]) -> None:
         with ExitStack() as stack:

@@ -72,6 +72,17 @@ class GuardedProtocol(H11Protocol):
         super().on_response_complete()
         self._mind()
 
+    def send_400_response(self, msg: str) -> None:
+        """The request was none after all: its answer, if one has begun, ends here, and the
+        application has nobody left to answer. uvicorn would stumble over either."""
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            super().send_400_response(msg)
+        else:
+            self.transport.abort()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget()
         super().connection_lost(exc)

@@ -8,9 +8,10 @@ import time
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fedperm.errors import FedPermError, MediaTypeError
+from fedperm.errors import BodyError, FedPermError, MediaTypeError
 from fedperm.logs import request_id
 from fedperm.web.incoming_body import IncomingBody, Pace, too_large
 from fedperm.web.metrics import HttpMetrics
@@ -80,6 +81,9 @@ class RequestLayer:
             await self._app(scope, body, reply)
         except FedPermError as error:
             await reply.instead(refusal(error), scope, body)
+        except ClientDisconnect:  # nobody hears of it; it is counted
+            early = BodyError("the body ended early", "send it whole")
+            await reply.instead(refusal(early), scope, body)
         except Exception as error:
             await reply.instead(crash(error), scope, body)
         self._metrics.observe(scope, reply.status, time.perf_counter() - start)
