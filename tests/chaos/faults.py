@@ -36,6 +36,8 @@ class RequestLine:
     path: str
 
 
+IN_A_ROW = (1, 1, 1, 4)
+
 Plan = Callable[[RequestLine], Fault | None]
 """The fault that this request meets, if any."""
 
@@ -56,12 +58,14 @@ def only(concerned: Callable[[RequestLine], bool], plan: Plan) -> Plan:
 
 
 def by_chance(randomness: Random, share: float) -> Plan:
-    """This share of the requests meets one; all kinds alike."""
+    """This share of the requests meets one, all kinds alike. Some come several times in a row: a
+    single one is often waited out before anybody notices."""
+    left: list[Fault] = []
 
     def draw(_request: RequestLine) -> Fault | None:
-        if randomness.random() >= share:
-            return None
-        return any_fault(randomness)
+        if not left and randomness.random() < share:
+            left.extend([any_fault(randomness)] * randomness.choice(IN_A_ROW))
+        return left.pop() if left else None
 
     return draw
 

@@ -71,7 +71,7 @@ class TroubledFederation:
         def are_settled() -> bool:
             return sum(outcome.state.is_settled for outcome in self.rounds()) >= count
 
-        self.world.wait_until(are_settled, f"{count} settled rounds")
+        self.world.wait_until(are_settled, f"{count} settled rounds", pause_seconds=0.3)
 
     def workers(self) -> list[int]:
         """The aggregator's worker processes, as far as it runs and has any."""
@@ -81,7 +81,7 @@ class TroubledFederation:
         """No new round is opened, and everybody has settled the last one."""
         world = self.world
         world.ask(lambda api: api.stop(world.run, world.run_operator))
-        world.wait_until(self._is_at_rest, "rest", seconds)
+        world.wait_until(self._is_at_rest, "rest", seconds, pause_seconds=0.3)
 
     def seen(self) -> Seen:
         return Seen(self._witness.acknowledged, self._witness.slots, self._witness.second_releases)

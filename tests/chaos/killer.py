@@ -14,6 +14,8 @@ LONGEST_CALM_SECONDS = 6.0
 MOST_REQUESTS = 60
 """From one kill to the next; about five rounds' worth."""
 LONGEST_ABSENCE_SECONDS = 3.0
+PATIENCE_SECONDS = 90.0
+"""A worker process is there only once a job was."""
 _LOOK_SECONDS = 0.05
 
 
@@ -29,7 +31,7 @@ WEIGHTS = {Party.KEY_SERVER: 3, Party.AGGREGATOR: 5, Party.WORKER: 5, Party.CLIE
 
 
 class GaveUpError(Exception):
-    """A process ended although nobody killed it."""
+    """A process ended although nobody killed it, or does not do anything any more."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,7 @@ class Killer:
         """So many, each after a while; everybody is back at the end."""
         for party in self._parties(times):
             self._let_work()
-            while not self._kill_one(party):
-                self._look()
+            self._kill_when_there(party)
             self.kills[party] += 1
             self._on_kill(party)
         while self._absent:
@@ -79,6 +80,13 @@ class Killer:
         chosen = [*Party, *more][:times]
         self._randomness.shuffle(chosen)
         return chosen
+
+    def _kill_when_there(self, party: Party) -> None:
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not self._kill_one(party):
+            if time.monotonic() > end:
+                raise GaveUpError(f"there is no {party} to kill for {PATIENCE_SECONDS:g} s")
+            self._look()
 
     def _let_work(self) -> None:
         """For so many requests, or a few seconds if there are none; then it may hit anything."""

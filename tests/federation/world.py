@@ -144,11 +144,18 @@ class World:
         self.wait_until(is_over, "the end of the run")
         return self.ask(lambda api: api.run(self.run, self.run_operator)).state
 
-    def wait_until(self, done: Callable[[], bool], what: str, seconds: float = 90.0) -> None:
+    def wait_until(
+        self,
+        done: Callable[[], bool],
+        what: str,
+        seconds: float = 90.0,
+        pause_seconds: float = 0.1,
+    ) -> None:
+        """A question takes some milliseconds of CPU: a longer pause spares them."""
         deadline = time.monotonic() + seconds
         while not done():
             assert time.monotonic() < deadline, f"no {what} after {seconds} s"
-            time.sleep(0.1)
+            time.sleep(pause_seconds)
 
     def _updates(self, number: int) -> int:
         listed = self.ask(lambda api: api.rounds(self.run, self.run_operator)).rounds
