@@ -2,6 +2,7 @@
 requests that make no sense, bodies without an end."""
 
 import asyncio
+import os
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
@@ -30,6 +31,7 @@ class Weight:
 
     files: int
     mebibytes: float
+    cpu_seconds: float
 
 
 class Target:
@@ -43,10 +45,11 @@ class Target:
     @property
     def weight(self) -> Weight:
         place = Path(f"/proc/{self.process._process.pid}")
-        resident = next(
-            line for line in (place / "status").read_text().splitlines() if "VmRSS" in line
-        )
-        return Weight(len(list((place / "fd").iterdir())), int(resident.split()[1]) / 1024)
+        files = len(list((place / "fd").iterdir()))
+        pages = int((place / "statm").read_text().split()[1])
+        ticks = sum(map(int, (place / "stat").read_text().rpartition(")")[2].split()[11:13]))
+        mebibytes = pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+        return Weight(files, mebibytes, ticks / os.sysconf("SC_CLK_TCK"))
 
     async def connect(self) -> Stream:
         return await asyncio.open_connection(self.host, self.port)
@@ -55,6 +58,12 @@ class Target:
         path = f"/v1/runs/{self.bench.run}/participants/{client.name}/task?wait_seconds={seconds}"
         token = self.bench.server.token(client)
         return head_of("GET", path, Authorization=f"Bearer {token}")
+
+    async def close(self) -> None:
+        if self._control is not None:
+            self._control[1].close()
+            with suppress(OSError):
+                await self._control[1].wait_closed()
 
     async def control_seconds(self, times: int) -> list[float]:
         """How long simple questions take meanwhile, on a connection that was there before."""
@@ -92,7 +101,11 @@ async def target(folder: Path, clients: int, **settings: float) -> AsyncIterator
         await bench.create(rounds={"start_with": 1_000_000})
         for start in range(0, clients, AT_ONCE):
             await asyncio.gather(*map(bench.join, crowd[start : start + AT_ONCE]))
-        yield Target(process, bench)
+        found = Target(process, bench)
+        try:
+            yield found
+        finally:
+            await found.close()
 
 
 @dataclass
