@@ -7,6 +7,8 @@ transaction in which it looked, and there is one line of revisions.
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from threading import Lock
 
 from alembic.migration import MigrationContext
@@ -27,12 +29,17 @@ _one_at_a_time = Lock()
 """Within a process: revisions reach the database by a global of alembic's."""
 
 
+@cache
+def _revisions(folder: Path) -> ScriptDirectory:
+    """Read once: whoever opens many databases, as tests do, moves them all alike."""
+    return ScriptDirectory(folder, version_locations=[folder])
+
+
 class _Move:
     """On one connection, step by step."""
 
     def __init__(self, connection: Connection, schema: Schema) -> None:
-        folder = schema.folder
-        self._scripts = ScriptDirectory(folder, version_locations=[folder])
+        self._scripts = _revisions(schema.folder)
         options = {"version_table": schema.version_table}
         self._context = MigrationContext.configure(connection, opts=options)
 
