@@ -8,7 +8,6 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from fedperm.database import Database, transaction
-from fedperm.engines import CONNECTIONS
 from fedperm.errors import BusyError
 
 THREADS = 8
@@ -130,7 +129,7 @@ def test_a_locked_database_says_busy(counters):
 
 def test_whoever_finds_no_free_connection_is_told_to_come_again(counters):
     engine = counters.database.engine
-    taken = [engine.raw_connection() for _ in range(CONNECTIONS)]
+    taken = [engine.raw_connection() for _ in range(engine.pool.size())]
     engine.pool._timeout = 0.01
     with pytest.raises(BusyError, match="all connections"):
         counters.value("a")

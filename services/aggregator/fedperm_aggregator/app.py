@@ -30,6 +30,7 @@ from fedperm_aggregator.foreman import Foreman
 from fedperm_aggregator.gate import Gate
 from fedperm_aggregator.housekeeping import Housekeeping
 from fedperm_aggregator.journal import Journal
+from fedperm_aggregator.lane import Lane
 from fedperm_aggregator.metrics import AggregatorMetrics
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.polls import Polls
@@ -140,6 +141,7 @@ def _services(parts: Parts, common: _Common, registry: CollectorRegistry) -> Ser
         rounds=Rounds(c.stores, c.documents, c.blobs, who, c.presence, clock),
         events=EventStream(c.stores, c.changes),
         foreman=_foreman(parts, c, registry),
+        lane=Lane(THREADS // 2),
         changes=c.changes,
     )
 

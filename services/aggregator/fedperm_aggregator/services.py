@@ -7,6 +7,7 @@ from fedperm_aggregator.contributions import Contributions
 from fedperm_aggregator.event_stream import EventStream
 from fedperm_aggregator.foreman import Foreman
 from fedperm_aggregator.gate import Gate
+from fedperm_aggregator.lane import Lane
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.polls import Polls
 from fedperm_aggregator.rounds import Rounds
@@ -23,4 +24,5 @@ class Services:
     rounds: Rounds
     events: EventStream
     foreman: Foreman
+    lane: Lane
     changes: Changes

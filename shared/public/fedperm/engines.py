@@ -25,7 +25,9 @@ BUSY_SECONDS = 5
 """How long a transaction waits for its turn before it says so."""
 
 CONNECTIONS = 2
-"""One works, one is on its way; more would only wait, each with a cache of its own."""
+"""One works, one is on its way; more would only wait, each with a cache of its own. SQLite has one:
+whoever waits for its lock sleeps longer and longer, while those who wait for a connection are
+woken in turn."""
 
 _TURN = 0x46656450
 """The lock's number: any that other users of the database do not take."""
@@ -82,7 +84,8 @@ def _check_references(connection: Connection) -> None:
 
 
 def _sqlite(url: str) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": float(BUSY_SECONDS)}, **_POOL)
+    alone = _POOL | {"pool_size": 1}
+    engine = create_engine(url, connect_args={"timeout": float(BUSY_SECONDS)}, **alone)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
     return engine

@@ -29,10 +29,10 @@ def list_all(run: Name, here: Here) -> ParticipantList:
     responses={201: {"model": ParticipantStatus, "description": "Joined"}},
     summary="Join the run",
 )
-def join(
+async def join(
     run: Name, who: ThatClient, message: Participation, response: Response, here: Here
 ) -> ParticipantStatus:
-    status, is_new = here.participants.join(run, who, message)
+    status, is_new = await here.lane.run(here.participants.join, run, who, message)
     response.status_code = 201 if is_new else 200
     return status
 

@@ -1,7 +1,5 @@
 """Rounds: outcomes, aggregates and reports."""
 
-import asyncio
-
 from fastapi import APIRouter, Depends, Request, Response
 
 from fedperm.web.documentation import problems
@@ -27,7 +25,7 @@ async def outcome(run: Name, number: RoundNumber, here: Here) -> RoundOutcome:
     known = here.rounds.remembered(run, number)
     if known is not None:
         return known
-    return await asyncio.to_thread(here.rounds.outcome, run, number)
+    return await here.lane.run(here.rounds.outcome, run, number)
 
 
 @router.get("/{number}/report", dependencies=OPERATOR, summary="All that is known of a round")
@@ -47,7 +45,11 @@ def report(run: Name, number: RoundNumber, here: Here) -> RoundReport:
     },
     summary="The encrypted sum",
 )
-def aggregate(run: Name, number: RoundNumber, request: Request, here: Here) -> Response:
+async def aggregate(run: Name, number: RoundNumber, request: Request, here: Here) -> Response:
+    return await here.lane.run(_aggregate, run, number, request, here)
+
+
+def _aggregate(run: Name, number: RoundNumber, request: Request, here: Here) -> Response:
     published = here.rounds.aggregate(run, number)
     if published is None:
         return Response(status_code=202, headers={"Retry-After": str(RETRY_SECONDS)})
@@ -55,7 +57,7 @@ def aggregate(run: Name, number: RoundNumber, request: Request, here: Here) -> R
 
 
 @router.put("/{number}/reports/{client}", status_code=204, summary="A client's own measurements")
-def add_report(
+async def add_report(
     run: Name, number: RoundNumber, who: ThatClient, message: ClientReport, here: Here
 ) -> None:
-    here.rounds.add_report(run, number, who, message)
+    await here.lane.run(here.rounds.add_report, run, number, who, message)
