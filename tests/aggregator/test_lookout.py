@@ -1,12 +1,13 @@
 """Looks at a run that many share."""
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 
 from fedperm.errors import BusyError
 from fedperm.wire.aggregator import RunState, TaskKind
-from fedperm_aggregator.lookout import SharedLook
+from fedperm_aggregator.lookout import AT_ONCE, SharedLook
 from fedperm_aggregator.tasks import Progress
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import Client
@@ -45,9 +46,11 @@ async def test_whoever_asks_during_a_look_shares_the_next_which_sees_more():
     run.looks[0].set_result(None)
     await turns()
     assert len(run.looks) == 2
+    assert (first.done(), look.newest.settled) == (True, 0)
     run.looks[1].set_result(None)
-    assert (await first).settled == 0
-    assert [progress.settled for progress in await asyncio.gather(*later)] == [1, 1, 1]
+    await asyncio.gather(*later)
+    assert look.newest.settled == 1
+    assert len(run.looks) == 2
 
 
 async def test_a_look_that_fails_does_so_for_those_who_share_it_only():
@@ -62,7 +65,7 @@ async def test_a_look_that_fails_does_so_for_those_who_share_it_only():
     again = asyncio.create_task(look())
     await turns()
     run.looks[1].set_result(None)
-    assert (await again).settled == 0
+    await again
 
 
 async def test_whoever_leaves_does_not_end_the_look_of_others():
@@ -73,7 +76,21 @@ async def test_whoever_leaves_does_not_end_the_look_of_others():
     leaving.cancel()
     await turns()
     run.looks[0].set_result(None)
-    assert (await staying).settled == 0
+    await staying
+
+
+async def test_many_are_told_a_few_at_a_time():
+    """Between two turns of the loop: others have theirs."""
+    run = SlowRun()
+    look = SharedLook(run.look)
+    asked = [asyncio.create_task(look()) for _ in range(10 * AT_ONCE)]
+    await turns()
+    run.looks[0].set_result(None)
+    told = [0]
+    while told[-1] < len(asked):
+        await asyncio.sleep(0)
+        told.append(sum(one.done() for one in asked))
+    assert max(after - before for before, after in pairwise(told)) <= AT_ONCE
 
 
 @pytest.mark.parametrize(

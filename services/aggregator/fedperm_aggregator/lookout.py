@@ -72,8 +72,9 @@ class Lookout:
         self._duty.cancel()
 
     async def task_of(self, seat: Seat) -> Task:
-        """By a look that begins now or later."""
-        task = _task(await self._look(), seat)
+        """By a look that begins now or later. From then on the lookout tells it of what is new."""
+        await self._look()
+        task = _task(self._look.newest, seat)
         seat.is_waiting = task.kind is TaskKind.WAIT
         return task
 
@@ -81,34 +82,31 @@ class Lookout:
         seen: Progress | None = None
         with self._changes.watch(self._run) as watch:
             while not self._changes.is_closing:
-                # who sits down during the look has one of its own, and knows better by it
-                waiting = [seat for seat in self.seats if seat.is_waiting]
-                progress = await self._try_to_look()
-                if progress is not None and progress != seen:
-                    await self._tell(waiting, progress)
-                    seen = progress
+                if await self._try_to_look() and self._look.newest != seen:
+                    seen = self._look.newest
+                    await self._tell(seen)
                 await watch.wait(LOOK_SECONDS)
         for seat in self.seats:
             seat.ring()
 
-    async def _try_to_look(self) -> Progress | None:
-        """None if that fails: the next look may not."""
+    async def _try_to_look(self) -> bool:
+        """Whether it went well: the next look may."""
         try:
-            return await self._look()
+            await self._look()
         except Exception:
             log.exception("cannot see where run %s is", self._run)
-            return None
+            return False
+        return True
 
-    async def _tell(self, waiting: list[Seat], progress: Progress) -> None:
-        """Those who have something to do now, a few at a time."""
-        told = 0
-        for seat in waiting:
-            task = _task(progress, seat)
-            if task.kind is not TaskKind.WAIT:
-                seat.ring(task)
-                told += 1
-                if told % AT_ONCE == 0:
-                    await asyncio.sleep(0)
+    async def _tell(self, progress: Progress) -> None:
+        """Those who have something to do now, a few at a time. Whoever sits down meanwhile looks
+        for itself, and knows better by it."""
+        tasks = [(seat, _task(progress, seat)) for seat in self.seats if seat.is_waiting]
+        called = [(seat, task) for seat, task in tasks if task.kind is not TaskKind.WAIT]
+        for number, (seat, task) in enumerate(called, 1):
+            seat.ring(task)
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
 
 
 class SharedLook:
@@ -117,19 +115,36 @@ class SharedLook:
 
     def __init__(self, look: Callable[[], Awaitable[Progress]]) -> None:
         self._look = look
-        self._present: asyncio.Task[Progress] | None = None
-        self._next: asyncio.Task[Progress] | None = None
+        self._waiting: list[asyncio.Future[None]] = []
+        self._looking: asyncio.Task[None] | None = None
+        self.newest: Progress
+        """Of the last look that went well."""
 
-    async def __call__(self) -> Progress:
-        if self._next is None:
-            self._next = asyncio.create_task(self._after(self._present))
-        return await asyncio.shield(self._next)
+    async def __call__(self) -> None:
+        """Until there was a look that began after this was asked; its failure is raised."""
+        seen = asyncio.get_running_loop().create_future()
+        self._waiting.append(seen)
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look_for_all())
+        await seen
 
-    async def _after(self, former: "asyncio.Task[Progress] | None") -> Progress:
-        if former is not None:
-            await asyncio.wait([former])
-        self._present, self._next = self._next, None
-        return await self._look()
+    async def _look_for_all(self) -> None:
+        while self._waiting:
+            waiting, self._waiting = self._waiting, []
+            failure = await self._try()
+            for number, seen in enumerate(waiting, 1):
+                if not seen.done():  # it may have left
+                    seen.set_exception(failure) if failure else seen.set_result(None)
+                if number % AT_ONCE == 0:
+                    await asyncio.sleep(0)
+        self._looking = None
+
+    async def _try(self) -> Exception | None:
+        try:
+            self.newest = await self._look()
+        except Exception as error:
+            return error
+        return None
 
 
 def _task(progress: Progress, seat: Seat) -> Task:
