@@ -42,7 +42,7 @@ class MutantLoop:
         runs.warm_up()
         live = LiveFunctions(self._filenames)
         gc.freeze()  # forks share what is there already
-        choice = Choice(self._root, self._dependable(runs))
+        choice = Choice(self._root, self._passing(runs))
         trials = Trials(self._root, runs, live, self._listen)
         with self._output.open("a", buffering=1) as output:
             for target in self._targets:
@@ -55,16 +55,13 @@ class MutantLoop:
     def _listen(self, listener: Callable[[pytest.TestReport], None]) -> None:
         self._listener = listener
 
-    def _dependable(self, runs: Runs) -> list[Surveyed]:
-        """Tests that pass as things are, both in the order of their files and the quickest first:
-        one that fails now and then would seem to notice mutants."""
-        once = self._survey(runs, runs.nodes)
-        quickest = sorted(once, key=lambda test: test.seconds)
-        again = self._survey(runs, [test.node for test in quickest])
-        failing = {test.node for test in (*once, *again) if not test.passed}
-        for node in sorted(failing):
-            sys.stderr.write(f"fails without a mutant, is not asked: {node}\n")
-        return [test for test in again if test.node not in failing]
+    def _passing(self, runs: Runs) -> list[Surveyed]:
+        """One that fails as things are would seem to notice mutants."""
+        found = self._survey(runs, runs.nodes)
+        for test in found:
+            if not test.passed:
+                sys.stderr.write(f"fails without a mutant, is not asked: {test.node}\n")
+        return [test for test in found if test.passed]
 
     def _survey(self, runs: Runs, nodes: Sequence[str]) -> list[Surveyed]:
         def survey() -> int:
