@@ -16,6 +16,7 @@ from alembic.operations import Operations
 from alembic.script import Script, ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, inspect
 
+from fedperm.crash_points import passing, persisting
 from fedperm.engines import rebuilding
 from fedperm.errors import SettingsError
 from fedperm.schema import Schema, recorded_version
@@ -84,6 +85,7 @@ def version_of(connection: Connection, schema: Schema) -> str:
     return schema.versions[0]
 
 
+@persisting
 def upgrade(engine: Engine, schema: Schema) -> None:
     """To the newest revision. What was made before versions were recorded is the first."""
     with _moving(engine) as connection:
@@ -92,6 +94,7 @@ def upgrade(engine: Engine, schema: Schema) -> None:
             move.mark(version)
         for later in _after(version, schema):
             move.up(later)
+        passing("uncommitted")
     if version != BASE:
         log.info("the database's tables went from version %s to %s", version, schema.newest)
 

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from fedperm.crash_points import specify
 from fedperm.database import Database, transaction
 from fedperm_keyserver import events
 from fedperm_keyserver.admission import Admitted, Attempt, Known, Refused, Verdict, judge
@@ -25,6 +26,7 @@ class ClientStore:
         """Looks, decides and records in one: of N uses of a token no more than N are taken."""
         key_row(session, attempt.key, lock=True)
         verdict = judge(attempt, _known(session, attempt), now)
+        specify(type(verdict))
         match verdict:
             case Admitted(client):
                 _add(session, client)

@@ -1,0 +1,96 @@
+"""The crash points that the matrices pass through. `test_completeness` holds them against what a
+whole federation passes in its life."""
+
+
+def transaction(*steps: str) -> tuple[str, ...]:
+    return tuple(f"{step}.{moment}" for step in steps for moment in ("uncommitted", "done"))
+
+
+def file(*steps: str) -> tuple[str, ...]:
+    return tuple(f"{step}.{moment}" for step in steps for moment in ("unnamed", "done"))
+
+
+def done(*steps: str) -> tuple[str, ...]:
+    """Of steps that have no moment but their end."""
+    return tuple(f"{step}.done" for step in steps)
+
+
+BODY = (*done("Sink.write", "Sink.finish"), *file("Blobs.keep"))
+"""A body that is received and kept under its name."""
+
+TABLES = transaction("upgrade")
+"""Of either server's database, at its first start."""
+
+SETTING_UP = {
+    "tables": TABLES,
+    "run": transaction("RunStore.create"),
+    "model": (*BODY, *done("Blobs.remove"), *transaction("RunStore.record_model")),
+    "wait": transaction("RoundStore.advance.Wait"),
+    "epoch": transaction("RunStore.add_epoch"),
+    "join": transaction("ParticipantStore.join"),
+    "stop": transaction("RunStore.stop"),
+    "resume": transaction("RunStore.resume"),
+    "exclude": transaction("ParticipantStore.exclude"),
+}
+
+ROUND = {
+    "open": transaction("RoundStore.advance.Open"),
+    "upload": (*BODY, *transaction("UpdateStore.store"), *done("Blobs.remove")),
+    "check": transaction("JobStore.claim", "UpdateStore.settle"),
+    "factor": (
+        *transaction("ParticipantStore.exclude", "UpdateStore.settle"),
+        *done("Blobs.remove"),
+    ),
+    "seal": transaction("RoundStore.advance.Seal"),
+    "start": (*done("Blobs.sweep_incoming", "Blobs.sweep_run"), *transaction("JobStore.free_all")),
+    "fold": (
+        *transaction("EventStore.progress"),
+        *file("Blobs.write_aggregate"),
+        *transaction("RoundStore.publish"),
+    ),
+    "scrub": (*done("Blobs.scrub"), *transaction("RoundStore.mark_scrubbed")),
+    "report": transaction("ReportStore.add"),
+    "complete": transaction("RoundStore.advance.Complete"),
+}
+
+TROUBLE = {
+    "presence": transaction("ParticipantStore.save"),
+    "lease": transaction("JobStore.renew"),
+    "stop": transaction("JobStore.give_back"),
+    "failure": transaction("JobStore.try_again", "RoundStore.give_up"),
+    "deadline": transaction("RoundStore.advance.Extend", "RoundStore.advance.Abort"),
+    "end": transaction("RoundStore.advance.Fail"),
+}
+
+AGGREGATOR = frozenset(
+    point
+    for matrix in (SETTING_UP, ROUND, TROUBLE)
+    for points in matrix.values()
+    for point in points
+)
+
+KEY_SERVER_STEPS = {
+    "tables": TABLES,
+    "identity": transaction("IdentityStore.keep"),
+    "key": transaction("KeyStore.create"),
+    "rotation": transaction("KeyStore.rotate"),
+    "mint": transaction("TokenStore.mint"),
+    "token": transaction("TokenStore.revoke"),
+    "enrol": transaction("ClientStore.enrol.Admitted"),
+    "refuse": transaction("ClientStore.enrol.Refused"),
+    "assertion": transaction("AccessStore.use_assertion"),
+    "release": transaction("AccessStore.record_release"),
+    "client": transaction("ClientStore.revoke"),
+}
+
+KEY_SERVER = frozenset(point for points in KEY_SERVER_STEPS.values() for point in points)
+
+CLIENT_STEPS = {
+    "enrol": (*file("Ledger.start", "ClientKeys.kept_at", "keep_enrolment", "ModelStore.save"),),
+    "send": file("NewestEpoch.advance", "Outbox.put", "Ledger.charge", "Outbox.acknowledge"),
+    "settle": (*file("ModelStore.save"), *done("Outbox.clear", "History.add")),
+    "finish": file("export_model", "Summary.write"),
+    "refuse": done("Outbox.discard"),
+}
+
+CLIENT = frozenset(point for points in CLIENT_STEPS.values() for point in points)

@@ -1,0 +1,236 @@
+"""The key server dies at every moment at which it has written something, or is about to."""
+
+import pytest
+
+from fedperm.errors import RefusedError
+from fedperm.wire.digest import sha256_of
+from fedperm.wire.key_server import (
+    AccessTokenRequest,
+    Enrolled,
+    KeyRequest,
+    MintedToken,
+    TokenRequest,
+)
+from fedperm.wire.statements import Audience
+from tests.aggregator.bench import quick_folder
+from tests.crash_points.mortal_keyserver import KEY, MortalKeyServer, Newcomer
+from tests.crash_points.points import KEY_SERVER, KEY_SERVER_STEPS
+from tests.crash_points.promises import Promises
+from tests.crash_points.tally import Case
+from tests.keyserver.server import KEY_BITS, OPERATOR
+
+pytestmark = pytest.mark.anyio
+
+SMALL = KeyRequest(key_bits=KEY_BITS)
+
+
+class Story:
+    """What the operator and the clients do; what was answered is noted."""
+
+    def __init__(self, server: MortalKeyServer) -> None:
+        self.server = server
+        self.promises = Promises()
+
+    async def minted(self) -> MintedToken:
+        return await self.server.api.mint_token(KEY, TokenRequest(), OPERATOR)
+
+    async def enrolled(self) -> tuple[Newcomer, Enrolled]:
+        newcomer, token = Newcomer(), await self.minted()
+        return newcomer, await self.server.api.enrol(KEY, newcomer.enrolment(token.token))
+
+    async def access(self, newcomer: Newcomer, name: str) -> str:
+        fingerprint = (await self.server.api.identity()).fingerprint
+        return await self.grant(newcomer.assertion(name, fingerprint))
+
+    async def grant(self, assertion: str) -> str:
+        wanted = AccessTokenRequest(assertion=assertion, audience=Audience.KEY_SERVER)
+        return (await self.server.api.access_token(wanted)).access_token
+
+    async def check_once(self, kind: str, *, is_due: bool, **details: object) -> None:
+        """Recorded once if it is due, and never twice."""
+        times = await self.server.recorded(kind, **details)
+        if times > 1:
+            self.server.tally.double.append(f"{kind} {details}: {times} times")
+        if is_due and times == 0:
+            self.server.tally.lost.append(f"{kind} {details}")
+
+
+@pytest.fixture(params=[True, False], ids=["with-retry", "without-retry"])
+async def server(request, servers, tally):
+    with quick_folder() as folder:
+        server = MortalKeyServer(servers, folder, tally, retried=request.param)
+        yield server
+        await server.close()
+
+
+async def test_everything_that_a_key_server_promises(server: MortalKeyServer):
+    story = Story(server)
+    await make_the_identity(story)
+    await create_keys(story)
+    await rotate(story)
+    await mint_and_revoke_tokens(story)
+    await enrol(story)
+    await use_assertions(story)
+    await release_keys(story)
+    await revoke_clients(story)
+    server.tally.lost += await story.promises.broken()
+    assert server.tally.cases == {Case(point, server.retried) for point in KEY_SERVER}
+
+
+async def make_the_identity(story: Story) -> None:
+    """At its first start: nobody has asked for anything."""
+    server = story.server
+    await server.start_mortally([*KEY_SERVER_STEPS["tables"], *KEY_SERVER_STEPS["identity"]])
+    identity = await server.api.identity()
+    await story.check_once("identity-created", is_due=True)
+
+    async def is_the_same() -> bool:
+        return await server.api.identity() == identity
+
+    story.promises.add("the identity", is_the_same)
+
+
+async def create_keys(story: Story) -> None:
+    server = story.server
+    await server.api.create_key(KEY, SMALL, OPERATOR)
+    for number, moment in enumerate(KEY_SERVER_STEPS["key"]):
+        name = f"key-{number}"
+        answer = await server.die_of(
+            moment, lambda name=name: server.api.create_key(name, SMALL, OPERATOR)
+        )
+        await story.check_once("key-created", is_due=answer is not None, key=name)
+
+        async def is_there(name: str = name, answer: object = answer) -> bool:
+            return await server.api.key(name) == answer
+
+        if answer is not None:
+            story.promises.add(f"the key {name}", is_there)
+
+
+async def rotate(story: Story) -> None:
+    server = story.server
+    for moment in KEY_SERVER_STEPS["rotation"]:
+        number = (await server.api.key(KEY)).latest_epoch + 1
+        answer = await server.die_of(
+            moment, lambda number=number: server.api.create_epoch(KEY, number, OPERATOR)
+        )
+        await story.check_once("key-rotated", is_due=answer is not None, key=KEY, epoch=number)
+
+        async def is_there(number: int = number, answer: object = answer) -> bool:
+            return await server.api.epoch(KEY, number) == answer
+
+        if answer is not None:
+            story.promises.add(f"epoch {number}", is_there)
+
+
+async def mint_and_revoke_tokens(story: Story) -> None:
+    server = story.server
+
+    async def known(identifier: str, *, revoked: bool) -> bool:
+        listed = (await server.api.tokens(KEY, OPERATOR)).tokens
+        return any((one.id, one.revoked) == (identifier, revoked) for one in listed)
+
+    for moment in KEY_SERVER_STEPS["mint"]:
+        minted = await server.die_of(moment, story.minted)
+        if minted is not None:
+            name = minted.status.id
+            story.promises.add(f"token {name}", lambda name=name: known(name, revoked=False))
+    for moment in KEY_SERVER_STEPS["token"]:
+        name = (await story.minted()).status.id
+        answer = await server.die_of(
+            moment, lambda name=name: server.api.revoke_token(KEY, name, OPERATOR)
+        )
+        await story.check_once("token-revoked", is_due=answer is not None, token=name)
+        if answer is not None:
+            story.promises.add(f"end of {name}", lambda name=name: known(name, revoked=True))
+
+
+async def enrol(story: Story) -> None:
+    """Then a second client comes with the same token. It is refused, or was the first."""
+    server = story.server
+    for first, second in zip(KEY_SERVER_STEPS["enrol"], KEY_SERVER_STEPS["refuse"], strict=True):
+        token, newcomer = await story.minted(), Newcomer()
+        message = newcomer.enrolment(token.token)
+        answer = await server.die_of(first, lambda message=message: server.api.enrol(KEY, message))
+        if answer is not None:
+            assert await server.api.enrol(KEY, message) == answer
+        await story.check_once("client-enrolled", is_due=answer is not None, token=token.status.id)
+        await come_second(story, token, second)
+
+
+async def come_second(story: Story, token: MintedToken, moment: str) -> None:
+    server = story.server
+    if not await server.recorded("client-enrolled", token=token.status.id):
+        await server.api.enrol(KEY, Newcomer().enrolment(token.token))
+    rival = Newcomer().enrolment(token.token)
+
+    async def refused() -> int:
+        with pytest.raises(RefusedError) as caught:
+            await server.api.enrol(KEY, rival)
+        return caught.value.status
+
+    assert await server.die_of(moment, refused) in {409, None}
+    assert await refused() == 409
+    (status,) = [
+        one for one in (await server.api.tokens(KEY, OPERATOR)).tokens if one.id == token.status.id
+    ]
+    await story.check_once("client-enrolled", is_due=True, token=status.id)
+    assert status.used == 1
+
+
+async def use_assertions(story: Story) -> None:
+    server = story.server
+    newcomer, enrolled = await story.enrolled()
+    fingerprint = (await server.api.identity()).fingerprint
+    for moment in KEY_SERVER_STEPS["assertion"]:
+        assertion = newcomer.assertion(enrolled.client, fingerprint)
+        granted: list[str] = []
+
+        async def ask(assertion: str = assertion, granted: list[str] = granted) -> bool:
+            """Whether this one was taken."""
+            try:
+                granted.append(await story.grant(assertion))
+            except RefusedError as refusal:
+                if refusal.status != 401:
+                    raise
+                return False
+            return True
+
+        await server.die_of(moment, ask)
+        await ask()
+        assert not await ask()
+        if len(granted) > 1:
+            server.tally.double.append(f"{moment}: an assertion was taken {len(granted)} times")
+    assert await story.access(newcomer, enrolled.client)
+
+
+async def release_keys(story: Story) -> None:
+    server = story.server
+    newcomer, enrolled = await story.enrolled()
+    for moment in KEY_SERVER_STEPS["release"]:
+        token = await story.access(newcomer, enrolled.client)
+        answer = await server.die_of(moment, lambda token=token: server.api.release(KEY, 1, token))
+        if answer is not None:
+            digest = sha256_of(answer.release.encode())
+            if not await server.recorded("key-released", release_sha256=digest):
+                server.tally.second_releases.append(f"{moment}: a key left without a record")
+
+
+async def revoke_clients(story: Story) -> None:
+    """Revoked with everything that belongs to it, or not at all."""
+    server = story.server
+    for moment in KEY_SERVER_STEPS["client"]:
+        newcomer, enrolled = await story.enrolled()
+        name = enrolled.client
+        answer = await server.die_of(
+            moment, lambda name=name: server.api.revoke_client(KEY, name, OPERATOR)
+        )
+        is_revoked = await server.recorded("client-revoked", client=name) == 1
+        why = f"client {name} was revoked"
+        for kind in ("token-revoked", "key-rotated"):
+            assert await server.recorded(kind, why=why) == is_revoked
+        await story.check_once("client-revoked", is_due=answer is not None, client=name)
+        if is_revoked:
+            with pytest.raises(RefusedError) as caught:
+                await story.access(newcomer, name)
+            assert caught.value.status == 403

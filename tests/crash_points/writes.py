@@ -1,0 +1,35 @@
+"""Whether a transaction wrote something: one that only reads is no step that persists."""
+
+import re
+import threading
+from typing import Any
+
+from sqlalchemy import Engine, event
+
+_WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b")
+
+_STORE_OF_A_FILE = "ModelStore"
+
+_here = threading.local()
+
+
+def observe_writes() -> None:
+    """From now on, in all databases of this process."""
+    event.listen(Engine, "begin", _begin)
+    event.listen(Engine, "before_cursor_execute", _execute)
+
+
+def persists(moment: str) -> bool:
+    """Whether this moment, which the current thread is passing, is of a step that writes."""
+    owner = moment.split(".", maxsplit=1)[0]
+    is_transaction = owner.endswith("Store") and owner != _STORE_OF_A_FILE
+    return not is_transaction or getattr(_here, "has_written", False)
+
+
+def _begin(_connection: Any) -> None:
+    _here.has_written = False
+
+
+def _execute(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+    if _WRITE.match(statement):
+        _here.has_written = True
