@@ -1,10 +1,12 @@
 """Access tokens for those who sign a fresh assertion, once per assertion; releases for them."""
 
 import hashlib
+import re
 
 import pytest
 
 from fedperm.wire.key_server import AccessTokenRequest, KeyRequest
+from fedperm.wire.public_keys import text_of
 from fedperm.wire.signed import sign, verify
 from fedperm.wire.statements import AccessToken, Audience, Manifest
 from tests.keyserver.member import Member
@@ -27,6 +29,25 @@ async def test_an_assertion_buys_one_access_token(server, enrolled):
     assert "used before" in error.message
     token = verify(granted.access_token, AccessToken, server.authority.public_key)
     assert granted.expires_at == token.exp
+
+
+async def test_an_access_token_says_who_may_do_what_where_and_until_when(server, enrolled, clock):
+    clock.advance(0.7)
+    member, issued = await enrolled(client="hospital-a"), int(clock.time)
+    texts = [await member.access(Audience.AGGREGATOR) for _ in range(2)]
+    one, two = (verify(text, AccessToken, server.authority.public_key) for text in texts)
+    assert one.model_dump(mode="json", exclude={"jti"}) == {
+        "iss": server.authority.identity.fingerprint,
+        "sub": "hospital-a",
+        "aud": "fedperm-aggregator",
+        "scope": "participate",
+        "key": "demo",
+        "cnf": {"jwk": {"kty": "OKP", "crv": "Ed25519", "x": text_of(member.signing.public_key())}},
+        "iat": issued,
+        "exp": issued + TOKEN_SECONDS,
+    }
+    assert re.fullmatch("[0-9a-f]{32}", one.jti)
+    assert one.jti != two.jti
 
 
 async def test_two_clients_may_use_the_same_jti(server, enrolled):
@@ -62,7 +83,7 @@ async def test_an_assertion_is_short_and_of_now(server, enrolled, clock, issued,
 
 
 @pytest.mark.parametrize(
-    ("issued", "expires"), [(-300, -60), (60, 100), (0, 300), (-5, 0)], ids=str
+    ("issued", "expires"), [(-300, -60), (60, 100), (0, 300), (-5, 0), (0, 0)], ids=str
 )
 async def test_clocks_may_differ_by_a_minute(server, enrolled, clock, issued, expires):
     member, now = await enrolled(), int(clock.time)

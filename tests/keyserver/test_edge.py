@@ -6,7 +6,7 @@ import pytest
 
 from fedperm.web.rate_limit import RateLimit
 from fedperm.web.requests import SMALL_BODY
-from fedperm.wire.key_server import AccessTokenRequest
+from fedperm.wire.key_server import AccessTokenRequest, TokenRequest
 from fedperm.wire.statements import Audience
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import problem
@@ -114,14 +114,19 @@ async def test_access_tokens_have_a_rate_limit_of_their_own(start, clock):
     assert (await server.send("GET", "/v1/identity")).status_code == 200
 
 
-async def test_metrics_count_what_happened_without_names(server, enrolled):
+async def test_metrics_count_what_happened_without_names(server, enrolled, clock):
     member = await enrolled(client="hospital-a")
     await member.access(Audience.AGGREGATOR)
     await member.secret_key(1)
     await server.send("POST", "/v1/keys/demo/clients", member.enrolment("nonsense"))
+    twice = await server.api.mint_token("demo", TokenRequest(), OPERATOR)
+    other = Member(server, clock)
+    for _ in range(2):
+        await other.enrol(twice.token)
     text = (await server.send("GET", "/metrics")).text
     for line in (
-        'fedperm_keyserver_enrolments_total{result="new"} 1.0',
+        'fedperm_keyserver_enrolments_total{result="new"} 2.0',
+        'fedperm_keyserver_enrolments_total{result="again"} 1.0',
         'fedperm_keyserver_enrolments_total{result="refused"} 1.0',
         'fedperm_keyserver_access_tokens_total{audience="fedperm-aggregator"} 1.0',
         'fedperm_keyserver_access_tokens_total{audience="fedperm-keyserver"} 1.0',

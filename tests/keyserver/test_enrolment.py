@@ -1,11 +1,13 @@
 """A token lets in whom it was minted for: once, in time, with keys that nobody else holds."""
 
+import re
+
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from fedperm.wire.key_server import Enrolment, KeyRequest, TokenRequest
-from fedperm.wire.public_keys import to_text
+from fedperm.wire.public_keys import text_of, to_text
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import refusal
 from tests.keyserver.server import KEY_BITS, OPERATOR
@@ -43,6 +45,36 @@ async def test_the_same_token_and_keys_get_the_same_answer_and_take_no_other_use
     assert first.json() == again.json()
     (status,) = (await server.api.tokens("demo", OPERATOR)).tokens
     assert (status.used, status.uses) == (1, uses)
+
+
+async def test_tokens_and_clients_are_listed_with_what_the_operator_may_know(
+    server, mint, member, clock
+):
+    """Also of another key, which is not shown."""
+    await server.api.create_key("other", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await mint("other")
+    tokens = [await mint(client="hospital-a"), await mint(uses=3, expires_in_seconds=100)]
+    clock.advance(5)
+    client = member()
+    answer = await client.enrol(tokens[0])
+    assert (answer.client, answer.ordinal, answer.key) == ("hospital-a", 0, "demo")
+    assert answer.key_server == server.authority.identity
+    listed = (await server.api.tokens("demo", OPERATOR)).tokens
+    minted_at = clock.time - 5
+    assert sorted((t.uses, t.used, t.expires_at, t.revoked, t.client) for t in listed) == [
+        (1, 1, minted_at + 24 * 3600, False, "hospital-a"),
+        (3, 0, minted_at + 100, False, None),
+    ]
+    assert {t.id for t in listed} == {token.split(".")[1] for token in tokens}
+    assert all(re.fullmatch("[0-9a-f]{16}", t.id) for t in listed)
+    (enrolled,) = (await server.api.clients("demo", OPERATOR)).clients
+    assert enrolled.model_dump() == {
+        "client": "hospital-a",
+        "ordinal": 0,
+        "enrolled_at": clock.time,
+        "revoked_at": None,
+        "signing_key": text_of(client.signing.public_key()),
+    }
 
 
 async def test_the_answer_stays_the_same_after_the_token_expired_or_was_revoked(
