@@ -1,5 +1,6 @@
 """What every answer must be, whatever was asked."""
 
+import json
 import re
 from collections.abc import Iterator
 from enum import StrEnum
@@ -8,6 +9,7 @@ from urllib.parse import unquote
 import httpx
 from schemathesis.checks import load_all_checks
 from schemathesis.core.failures import FailureGroup
+from schemathesis.core.jsonschema import make_validator
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_headers_conformance,
@@ -54,6 +56,8 @@ def breaches(exchange: Exchange, scene: Scene, who: str) -> Iterator[tuple[Breac
         return
     if wrong := _undocumented(exchange):
         yield Breach.UNDOCUMENTED, wrong
+    if status < 400 and not _is_described(exchange):
+        yield Breach.UNDOCUMENTED, "a body was taken that the description does not allow"
 
 
 def _is_allowed(exchange: Exchange, scene: Scene, who: str) -> bool:
@@ -89,6 +93,21 @@ def _is_elsewhere(exchange: Exchange) -> bool:
     return is_said and (
         is_there is None or sent.method != exchange.shot.case.operation.method.upper()
     )
+
+
+def _is_described(exchange: Exchange) -> bool:
+    """Whether the description allows the body that was sent."""
+    operation = exchange.shot.case.operation
+    described = operation.get_body_for_media_type("application/json")
+    if described is None:
+        return True
+    validator = make_validator(
+        described.validation_schema, operation.schema.adapter.jsonschema_validator_cls
+    )
+    try:
+        return validator.is_valid(json.loads(exchange.response.request.content))
+    except ValueError:
+        return False
 
 
 def _undocumented(exchange: Exchange) -> str:

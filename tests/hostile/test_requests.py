@@ -42,15 +42,17 @@ def test_no_generated_request_breaks_a_law(made: World) -> None:
 
 def test_what_breaks_a_law_is_found(made: World) -> None:
     """Routes that no server has, each with a fault of its own."""
-    tally = skirmish(made, 120, 1, plant, only="/v1/planted")
+    tally = skirmish(made, 140, 1, plant, only="/v1/planted")
     for fault, breach in PLANTED.items():
         assert any(f"/v1/planted/{fault}" in found for found in tally.breaches[breach]), fault
 
 
+NUMBER = {"required": True, "content": {"application/json": {"schema": {"type": "integer"}}}}
 PLANTED = {
     "crash": Breach.SERVER_ERROR,
     "teapot": Breach.UNDOCUMENTED,
     "form": Breach.UNDOCUMENTED,
+    "anything": Breach.UNDOCUMENTED,
     "plain": Breach.NO_PROBLEM,
     "open": Breach.WITHOUT_SCOPE,
     "echo": Breach.SECRET,
@@ -71,6 +73,10 @@ def plant(servers: Servers) -> None:
     @app.get("/v1/planted/form", response_model=Version, response_class=JSONResponse)
     def form() -> Response:
         return JSONResponse({"service": 5})
+
+    @app.put("/v1/planted/anything", openapi_extra={"requestBody": NUMBER})
+    def anything() -> None:
+        """Whatever comes, though the description wants a number."""
 
     @app.get("/v1/planted/plain")
     def plain() -> Response:
