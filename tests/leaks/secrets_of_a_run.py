@@ -103,3 +103,9 @@ def access(tokens: set[str], where: str) -> Iterator[Needle]:
     for number, token in enumerate(sorted(tokens)):
         signature = token.rpartition(".")[2]
         yield from needles.octets(f"token {number} for the {where}", from_text(signature))
+
+
+def any_token(client: KnownClient) -> Needle:
+    """All access tokens begin alike, also those of clients whose tokens are not known."""
+    head, _, _ = min(client.tokens_for_the_aggregator).partition(".")
+    return Needle("somebody's access token", "its head", head.encode())
