@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 2.0
 """The lookout looks by itself this often, should it ever not be woken."""
-AT_ONCE = 8
+AT_ONCE = 4
 """Clients that are told before the event loop gets to something else: it takes as long to answer
 hundreds of them, but nobody else has to wait meanwhile."""
 

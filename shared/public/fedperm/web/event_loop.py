@@ -10,12 +10,16 @@ import sys
 from collections import deque
 from selectors import DefaultSelector, SelectorKey
 
-EVENTS_AT_ONCE = 8
-"""Sockets that are dealt with in one turn of the loop."""
+EVENTS_AT_ONCE = 4
+"""Sockets that are dealt with in one turn of the loop: a request takes a millisecond or two."""
 
 SWITCH_SECONDS = 0.0005
 """A thread that computes gives way after so long. The loop waits for the interpreter's lock after
 every system call; with Python's own 5 ms a few busy threads would make it slow."""
+
+NEW_OBJECTS = 5_000
+"""As many are made before the collector looks for rubbish among them. With Python's own 700 it
+would take the requests under way for old objects, and look through all of those too often."""
 
 Ready = tuple[SelectorKey, int]
 
@@ -44,5 +48,6 @@ def fair_loop() -> asyncio.AbstractEventLoop:
     """For a process that has loaded all that it will need."""
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.collect()
+    gc.set_threshold(NEW_OBJECTS)
     gc.freeze()  # modules and routes live for ever: to look through them again takes long
     return asyncio.SelectorEventLoop(FewAtATime())
