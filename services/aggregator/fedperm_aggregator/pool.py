@@ -21,6 +21,9 @@ Start = Callable[[], Workers]
 LOOKS = 10
 """A piece of work that is the oldest one at so many looks in a row is stuck."""
 
+NICENESS = 10
+"""Worker processes take what the aggregator itself leaves over: it answers hundreds of clients."""
+
 
 class WorkerPool:
     """`start` makes a new pool; tests hand in one that works in this process."""
@@ -108,6 +111,7 @@ class _Processes(ProcessPoolExecutor):
 
 def _start_worker(lifeline: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the aggregator to handle
+    os.nice(NICENESS)
     Thread(target=_end_with, args=(lifeline,), daemon=True).start()
 
 
