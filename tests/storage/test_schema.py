@@ -145,7 +145,7 @@ def test_tables_of_the_same_names_with_other_columns_are_not_ours(database):
 
 
 def check_all_are_opened(urls):
-    with ThreadPoolExecutor(len(urls)) as threads:
+    with ThreadPoolExecutor(8) as threads:
         opened = list(threads.map(lambda url: open_database(url, SCHEMA), urls))
     for database in opened:
         assert version(database) == "0002"
@@ -160,7 +160,7 @@ def test_of_many_that_start_at_once_one_makes_the_tables(database_url):
 
 def test_databases_that_are_moved_at_once_are_not_mixed_up(tmp_path):
     """Alembic has one way to the database for the whole process."""
-    check_all_are_opened([sqlite_url(tmp_path / f"{i}.db") for i in range(6)])
+    check_all_are_opened([sqlite_url(tmp_path / f"{i}.db") for i in range(32)])
 
 
 def test_sqlite_rows_that_refer_to_nothing_stop_the_move(tmp_path):
