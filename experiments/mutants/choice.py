@@ -8,8 +8,8 @@ from experiments.mutants.mutant import Mutant
 from experiments.mutants.survey import Surveyed
 from experiments.mutants.targets import Target
 
-MOST_SECONDS = 8.0
-"""Of tests per mutant: those of a function that every test calls would take minutes."""
+MOST_SECONDS = 20.0
+"""Of tests per mutant: those of a line that every test runs would take minutes."""
 
 
 class Choice:
@@ -21,21 +21,18 @@ class Choice:
         self._kills: Counter[tuple[str, str | None, str]] = Counter()
 
     def of(self, mutant: Mutant, target: Target) -> list[Surveyed]:
-        own = (test for test in self._surveyed if test.node.startswith(target.tests))
-        calling = [test for test in own if self._concerns(test, mutant)]
-        calling.sort(key=lambda test: (-self._kills[_key(mutant, test.node)], test.seconds))
-        return list(_within(MOST_SECONDS, calling))
+        """Those that run its line; if there is none, as for a change outside of functions, those
+        that run any line of the module."""
+        filename = str(self._root / mutant.path)
+        own = [test for test in self._surveyed if test.node.startswith(target.tests)]
+        concerned = [test for test in own if (filename, mutant.line) in test.lines]
+        if mutant.function is None or not concerned:
+            concerned = [test for test in own if any(file == filename for file, _ in test.lines)]
+        concerned.sort(key=lambda test: (-self._kills[_key(mutant, test.node)], test.seconds))
+        return _within(MOST_SECONDS, concerned)
 
     def note(self, mutant: Mutant, killer: str) -> None:
         self._kills[_key(mutant, killer)] += 1
-
-    def _concerns(self, test: Surveyed, mutant: Mutant) -> bool:
-        """A change outside of functions concerns every test that calls into the module."""
-        filename = str(self._root / mutant.path)
-        return any(
-            file == filename and mutant.function in {None, function}
-            for file, function in test.calls
-        )
 
 
 def _key(mutant: Mutant, node: str) -> tuple[str, str | None, str]:

@@ -8,11 +8,14 @@ are used.
 from collections.abc import Iterator
 
 import libcst as cst
+import libcst.matchers as m
 from mutmut.mutation.mutators import mutation_operators
 
 from experiments.mutants.mutant import Mutant, mutant_of
 from experiments.mutants.wording import is_log_call, is_wording, takes_away_wording
 
+_TYPE = m.BinaryOperation(operator=m.BitOr()) | m.Subscript(value=m.Name("Callable"))
+"""An alias says nothing at run time."""
 _SKIPPED_CALLS = {"len", "isinstance", "TypeVar", "getLogger"}
 """mutmut leaves out the first two; the others make no behaviour."""
 
@@ -51,10 +54,8 @@ def _is_skipped(node: cst.CSTNode) -> bool:
         return True
     if isinstance(node, cst.Expr):
         return is_log_call(node.value)
-    if isinstance(node, cst.Assign):  # a type's alias says nothing at run time
-        return isinstance(node.value, cst.BinaryOperation) and isinstance(
-            node.value.operator, cst.BitOr
-        )
+    if isinstance(node, cst.Assign):
+        return bool(m.matches(node.value, _TYPE))
     return isinstance(node, cst.Call) and _name_of(node.func) in _SKIPPED_CALLS
 
 

@@ -60,6 +60,7 @@ LEFT_OUT = (
     "tests/aggregator/test_faults.py",
     "tests/aggregator/test_pool.py",
     "tests/aggregator/test_process.py",
+    "tests/aggregator/test_stopped_processes.py",
     "tests/keyserver/test_process.py",
     "tests/client/test_command.py",
 )

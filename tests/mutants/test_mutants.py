@@ -29,8 +29,8 @@ class Counter:
 """
 
 
-def mutant(function: str | None = "JobStore.claim", path: str = JOBS.path) -> Mutant:
-    return Mutant(path, function, "", 1, "a", "b")
+def mutant(line: int = 7, function: str | None = "JobStore.claim") -> Mutant:
+    return Mutant(JOBS.path, function, "", line, "a", "b")
 
 
 def test_a_mutant_takes_effect_behind_a_decorator_and_for_whoever_held_the_function():
@@ -56,28 +56,27 @@ def test_a_mutant_that_fits_no_function_is_not_said_to_take_effect():
     assert not live.take_in(mutant_of("x", wrapper, SOURCE, closed_over), "counter.py")
 
 
-def surveyed(name: str, seconds: float, *calls: str) -> Surveyed:
+def surveyed(name: str, seconds: float, *lines: int) -> Surveyed:
     filename = str(ROOT / JOBS.path)
     node = f"tests/aggregator/test_leases.py::{name}"
-    return Surveyed(node, True, seconds, tuple((filename, function) for function in calls))
+    return Surveyed(node, True, seconds, frozenset((filename, line) for line in lines))
 
 
-def test_tests_that_call_the_function_are_asked_the_quickest_first():
-    quick = surveyed("quick", 0.1, "JobStore.claim")
-    slow = surveyed("slow", 2.0, "JobStore.claim", "JobStore.renew")
-    other = surveyed("other", 0.1, "JobStore.renew")
-    choice = Choice(ROOT, [slow, other, quick])
-    assert choice.of(mutant(), JOBS) == [quick, slow]
-    assert choice.of(mutant("JobStore.free_all"), JOBS) == []
-    assert choice.of(mutant(None), JOBS) == [other, quick, slow]
-    choice.note(mutant(), slow.node)
-    assert choice.of(mutant(), JOBS) == [slow, quick]
+def test_tests_that_run_the_line_are_asked_the_quickest_first():
+    quick, slow = surveyed("quick", 0.1, 7), surveyed("slow", 2.0, 7, 8)
+    other, elsewhere = surveyed("other", 0.2, 8), surveyed("elsewhere", 0.1)
+    choice = Choice(ROOT, [slow, other, elsewhere, quick])
+    assert choice.of(mutant(7), JOBS) == [quick, slow]
+    assert choice.of(mutant(99), JOBS) == [quick, other, slow]
+    assert choice.of(mutant(7, function=None), JOBS) == [quick, other, slow]
+    choice.note(mutant(7), slow.node)
+    assert choice.of(mutant(7), JOBS) == [slow, quick]
 
 
 def test_no_more_tests_are_asked_than_there_is_time_for():
-    tests = [surveyed(str(n), MOST_SECONDS / 3, "JobStore.claim") for n in range(5)]
-    assert len(Choice(ROOT, tests).of(mutant(), JOBS)) in {2, 3}
-    endless = surveyed("endless", MOST_SECONDS * 2, "JobStore.claim")
+    tests = [surveyed(str(n), MOST_SECONDS * 0.3, 7) for n in range(5)]
+    assert len(Choice(ROOT, tests).of(mutant(), JOBS)) == 3
+    endless = surveyed("endless", MOST_SECONDS * 2, 7)
     assert Choice(ROOT, [endless]).of(mutant(), JOBS) == [endless]
 
 
@@ -98,7 +97,7 @@ def test_what_never_ends_counts_as_noticed_and_is_listed_with_what_survived():
     assert killed_share([]) == 0
     printed = page(results)
     assert "88.9%" in printed
-    assert printed.count(f"{JOBS.path}:1  JobStore.claim") == 2
+    assert printed.count(f"{JOBS.path}:7  JobStore.claim") == 2
     assert "no test calls it; not judged" in printed
 
 
