@@ -79,7 +79,8 @@ def _slopes(images: Images) -> tuple[Images, Images]:
 def _nearness(turn: Images, direction: int) -> Images:
     """1 at the direction, falling to 0 at its neighbours, around the circle."""
     apart = np.abs(turn - np.float32(direction))
-    return np.maximum(0, 1 - np.minimum(apart, _DIRECTIONS - apart))
+    nearness: Images = np.maximum(0, 1 - np.minimum(apart, _DIRECTIONS - apart))
+    return nearness
 
 
 def _cell_weights(side: int) -> NDArray[np.float32]:
@@ -87,4 +88,5 @@ def _cell_weights(side: int) -> NDArray[np.float32]:
     cells = side // _CELL
     place = (np.arange(side) + 0.5) / _CELL - 0.5
     apart = np.abs(place[:, None] - np.arange(cells))
-    return np.maximum(0, 1 - apart).astype(np.float32)
+    weights: NDArray[np.float32] = np.maximum(0, 1 - apart).astype(np.float32)
+    return weights
