@@ -1,8 +1,11 @@
-"""Every party is killed in the middle of a round and started again; the run completes."""
+"""Every party is ended in the middle of a round and started again; the run completes."""
+
+import signal
 
 import pytest
 
 from fedperm.wire.aggregator import RoundState, RunState
+from fedperm_cli.demo.processes import RunningProcess
 from fedperm_client.initial_model import initial_model
 from tests.client.documents import document
 from tests.federation.world import World, stopped, world
@@ -30,9 +33,15 @@ def wait_for_round(here: World, number: int) -> None:
     here.wait_until(is_there, f"calm before round {number}")
 
 
+def stop(process: RunningProcess) -> None:
+    process.ask_to_stop()
+    assert process.wait(30) == 128 + signal.SIGTERM
+
+
 def test_whoever_is_killed_in_the_middle_of_a_round_comes_back_and_nothing_is_lost(tmp_path):
     """A round cannot end while Cleo is frozen, so what happens then happens in its middle. All
-    three must contribute to each round: a lost or refused update would abort it."""
+    three must contribute to each round: a lost or refused update would abort it. Ada is asked to
+    stop, the others are killed."""
     initial = initial_model("digits", {}, seed=0)
     wanted = document(initial, rounds=ROUNDS).model_dump(mode="json", exclude={"key"})
     with world(tmp_path) as here:
@@ -45,7 +54,7 @@ def test_whoever_is_killed_in_the_middle_of_a_round_comes_back_and_nothing_is_lo
                 here.ask(lambda api: api.resume(here.run, here.run_operator))
                 here.wait_for_updates(number, 2)
                 here.ask(lambda api: api.stop(here.run, here.run_operator))
-                victim.kill()
+                (stop if victim is ada else RunningProcess.kill)(victim)
                 victim.restart()
         assert here.wait_for_end() is RunState.COMPLETED
         assert [client.wait(60) for client in (ada, ben, cleo)] == [0, 0, 0]

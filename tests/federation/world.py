@@ -141,7 +141,7 @@ class World:
         def is_over() -> bool:
             return self.ask(lambda api: api.run(self.run, self.run_operator)).state.is_over
 
-        self.wait_until(is_over, "the end of the run")
+        self.wait_until(is_over, "the end of the run", pause_seconds=0.3)
         return self.ask(lambda api: api.run(self.run, self.run_operator)).state
 
     def wait_until(
