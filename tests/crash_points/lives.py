@@ -12,7 +12,7 @@ from fedperm.workers import Workers
 from fedperm_aggregator.pool import WorkerPool
 from tests.crash_points.paced import Dial, PacedExecutor, ShiftedClock
 
-CLOCK, PACE, TOLL = "clock-shift", "pace", "toll"
+PACE, TOLL = "pace", "toll"
 
 
 def program(name: str) -> ModuleType:
@@ -23,7 +23,7 @@ def live(name: str, folder: Path) -> int:
     """Its exit code."""
     module = program(name)
     replaced = vars(module)
-    replaced["SystemClock"] = lambda: ShiftedClock(Dial(folder / CLOCK))
+    replaced["SystemClock"] = lambda: ShiftedClock.within(folder)
     if "process_pool" in replaced:
         replaced["process_pool"] = lambda *_: WorkerPool(lambda: _workers(folder))
     code: int = module.main()
@@ -31,8 +31,8 @@ def live(name: str, folder: Path) -> int:
 
 
 def _workers(folder: Path) -> Workers:
-    dials = (Dial(folder / name) for name in (PACE, TOLL, CLOCK))
-    return Workers(PacedExecutor(*dials), 2)
+    clock = ShiftedClock.within(folder)
+    return Workers(PacedExecutor(Dial(folder / PACE), Dial(folder / TOLL), clock), 2)
 
 
 def become(environment: dict[str, str], log: Path) -> None:

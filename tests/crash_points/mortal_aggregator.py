@@ -15,7 +15,7 @@ from fedperm_secret.keys import generate_key
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, Prepared, decrypted, document_of
 from tests.crash_points.aftermath import contradictions, repetitions
-from tests.crash_points.lives import CLOCK, PACE, TOLL
+from tests.crash_points.lives import PACE, TOLL
 from tests.crash_points.mortal import Ask, MortalServer, until
 from tests.crash_points.nursery import Nursery
 from tests.crash_points.paced import Dial, ShiftedClock
@@ -41,8 +41,7 @@ class MortalAggregator(MortalServer):
         }
         super().__init__(nursery, "fedperm_aggregator", folder, settings, tally, retried=retried)
         self.tally = tally
-        self._shift = Dial(folder / CLOCK)
-        self.clock = ShiftedClock(self._shift)
+        self.clock = ShiftedClock.within(folder)
         self.pace, self.toll = Dial(folder / PACE), Dial(folder / TOLL)
         self.damaged: str | None = None
         """A client whose stored upload a test has damaged."""
@@ -54,9 +53,6 @@ class MortalAggregator(MortalServer):
     @property
     def state(self) -> Path:
         return self.folder / "state"
-
-    def advance(self, seconds: float) -> None:
-        self._shift.set(self._shift.read() + seconds)
 
     async def died_of(self, moment: str) -> None:
         await super().died_of(moment)

@@ -31,7 +31,7 @@ class Ada:
     ) -> None:
         self._nursery = nursery
         self._federation = federation
-        self._tally = tally
+        self.tally = tally
         self._folder = federation.folder / NAME
         self.retried = retried
         self.state = StateDirectory(self._folder / "state")
@@ -62,7 +62,7 @@ class Ada:
         """Waits for the end, which must be this one, and looks at what it left."""
         assert await self.ended() == -signal.SIGKILL, (moment, self.child.last_words)
         assert not self.trap.is_set
-        self._tally.cases.add(Case(moment, self.retried))
+        self.tally.cases.add(Case(moment, self.retried))
         self.judge(moment)
 
     async def ended(self) -> int:
@@ -75,9 +75,9 @@ class Ada:
         return self.child.wait()
 
     def judge(self, when: str) -> None:
-        self._tally.second_releases += [f"{when}: {what}" for what in self._released()]
-        self._tally.lost += [f"{when}: {what}" for what in self._lost()]
-        self._tally.double += [f"{when}: {what}" for what in self._misapplied()]
+        self.tally.second_releases += [f"{when}: {what}" for what in self._released()]
+        self.tally.lost += [f"{when}: {what}" for what in self._lost()]
+        self.tally.double += [f"{when}: {what}" for what in self._misapplied()]
 
     @property
     def summary(self) -> Summary:

@@ -123,11 +123,10 @@ def _life(program: str, folder: Path, environment: dict[str, str]) -> int:
     from fedperm.crash_points import watching  # noqa: PLC0415
     from tests.crash_points.lives import become, live  # noqa: PLC0415
     from tests.crash_points.trap import Trap  # noqa: PLC0415
-    from tests.crash_points.writes import observe_writes  # noqa: PLC0415
+    from tests.crash_points.writes import observing_writes  # noqa: PLC0415
 
     become(environment, folder / "log")
-    observe_writes()
-    with watching(Trap(folder / "trap").watcher()):
+    with observing_writes(), watching(Trap(folder / "trap").watcher()):
         return live(program, folder)
 
 

@@ -30,12 +30,26 @@ class Dial:
 
 @dataclass(frozen=True)
 class ShiftedClock:
-    """The system's time and so many seconds."""
+    """The system's time, so many seconds, and what work has taken. Two dials: each has one who
+    sets it."""
 
     shift: Dial
+    spent: Dial
+
+    @classmethod
+    def within(cls, folder: Path) -> "ShiftedClock":
+        return cls(Dial(folder / "clock-shift"), Dial(folder / "clock-spent"))
 
     def now(self) -> float:
-        return time.time() + self.shift.read()
+        return time.time() + self.shift.read() + self.spent.read()
+
+    def advance(self, seconds: float) -> None:
+        """For the test."""
+        self.shift.set(self.shift.read() + seconds)
+
+    def spend(self, seconds: float) -> None:
+        """For the process that it has started."""
+        self.spent.set(self.spent.read() + seconds)
 
 
 class PacedExecutor(InlineExecutor):
@@ -44,17 +58,17 @@ class PacedExecutor(InlineExecutor):
     shifted clock, which are over at once. What waits when the pool is closed is broken off, as in
     a process that is ended."""
 
-    def __init__(self, pace: Dial, toll: Dial, shift: Dial) -> None:
+    def __init__(self, pace: Dial, toll: Dial, clock: ShiftedClock) -> None:
         self._pace = pace
         self._toll = toll
-        self._shift = shift
+        self._clock = clock
         self._is_over = Event()
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
         if self._is_over.wait(self._pace.read()):
             raise BrokenExecutor
         if toll := self._toll.read():
-            self._shift.set(self._shift.read() + toll)
+            self._clock.spend(toll)
         return super().submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002

@@ -18,9 +18,8 @@ from fedperm_keyserver.store.keys import KeyStore
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, decrypted, document_of
 from tests.crash_points.hosted import hosted
-from tests.crash_points.lives import CLOCK
 from tests.crash_points.mortal import until
-from tests.crash_points.paced import Dial, ShiftedClock
+from tests.crash_points.paced import ShiftedClock
 from tests.crash_points.upload_recorder import UploadRecorder
 from tests.keyserver.server import KEY_BITS, Server
 from tests.keyserver.server import OPERATOR as KEY_OPERATOR
@@ -40,8 +39,7 @@ class Federation:
         for name in ("keyserver", "aggregator", NAME):
             (folder / name).mkdir()
         self.folder = folder
-        self._shift = Dial(folder / NAME / CLOCK)
-        self.clock = clock = ShiftedClock(self._shift)
+        self.clock = clock = ShiftedClock.within(folder / NAME)
         self.key_server = Server(folder / "keyserver", clock)  # type: ignore[arg-type]
         self.aggregator = Aggregator(
             folder / "aggregator",
@@ -108,7 +106,7 @@ class Federation:
 
     def let_time_pass(self) -> None:
         """More than a round has; for Ada too."""
-        self._shift.set(self._shift.read() + DEADLINE_SECONDS + 1)
+        self.clock.advance(DEADLINE_SECONDS + 1)
 
     async def settle(self) -> tuple[str, ...]:
         """Works out the model after the round that ends now; who is in it."""

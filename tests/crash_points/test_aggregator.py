@@ -6,15 +6,13 @@ from itertools import count
 from typing import Any
 
 import pytest
-from gmpy2 import mpz
 
 from fedperm.wire.aggregator import ClientReport, ClientSeconds, KeyEpoch, RoundState, RunState
 from fedperm.wire.digest import sha256_of
-from fedperm.wire.update import update_body
-from fedperm_secret.access import SECRET_KEY_ACCESS
 from tests.aggregator.bench import quick_folder
-from tests.aggregator.parties import MODEL, OPERATOR, Prepared
+from tests.aggregator.parties import MODEL, OPERATOR
 from tests.crash_points.aftermath import has_job_at_work
+from tests.crash_points.factor import with_factor
 from tests.crash_points.mortal import until
 from tests.crash_points.mortal_aggregator import CLIENTS, CountedRun, MortalAggregator
 from tests.crash_points.points import ROUND, SETTING_UP, TROUBLE
@@ -33,8 +31,8 @@ async def aggregator(request, servers, tally):
 
 
 def check_all_were_tried(aggregator: MortalAggregator, matrix: dict[str, tuple[str, ...]]) -> None:
-    wanted = {Case(point, aggregator.retried) for points in matrix.values() for point in points}
-    assert aggregator.tally.cases == wanted
+    points = {point for points in matrix.values() for point in points}
+    assert aggregator.tally.cases == {Case(point, aggregator.retried) for point in points}
 
 
 class SettingUp:
@@ -175,7 +173,10 @@ async def test_a_round_goes_from_its_opening_to_its_scrubbing(aggregator: Mortal
     )
     await send_factors_and_fold(aggregator, run)
     outcome = await run.check_published(1)
-    assert not {CLIENTS[8].name, CLIENTS[9].name} & set(outcome.included)
+    liars = {CLIENTS[8].name, CLIENTS[9].name}
+    assert not liars & set(outcome.included)
+    listed = (await run.api.participants(run.run, OPERATOR)).participants
+    assert {one.client for one in listed if one.excluded} == liars
     await report(aggregator, run)
     await complete(aggregator, run)
     check_all_were_tried(aggregator, ROUND)
@@ -184,7 +185,7 @@ async def test_a_round_goes_from_its_opening_to_its_scrubbing(aggregator: Mortal
 async def send_factors_and_fold(aggregator: MortalAggregator, run: CountedRun) -> None:
     """Two clients send a factor of the key. Then the deadline passes, for the sake of those who
     never came back; from there on nobody has to ask for anything."""
-    run.sent |= {(1, CLIENTS[u].name): with_factor(run, u) for u in (8, 9)}
+    run.sent |= {(1, CLIENTS[u].name): with_factor(run, CLIENTS[u], 1) for u in (8, 9)}
     *first, removal = ROUND["factor"]
     await aggregator.die_in_turn(
         first, lambda: run.contribute_one(8, 1), lambda: run.send_again(1, 0, 8)
@@ -194,22 +195,12 @@ async def send_factors_and_fold(aggregator: MortalAggregator, run: CountedRun) -
         try:
             await run.contribute_one(9, 1)
         finally:
-            aggregator.advance(61)
+            aggregator.clock.advance(61)
 
     aggregator.toll.set(2.0)  # progress is told once a second
     moments = [first[-2], removal, *ROUND["seal"], *ROUND["start"], *ROUND["fold"], *ROUND["scrub"]]
     await aggregator.die_in_turn(moments, last_upload, lambda: run.send_again(1, 0, 9))
     aggregator.toll.set(0.0)
-
-
-def with_factor(run: CountedRun, u: int) -> Prepared:
-    honest, key = run.prepare(CLIENTS[u], 1), run.pair().public_key
-    p, _ = run.pair().factors(SECRET_KEY_ACCESS)
-    at = update_body(run.document.content.plan, key).offset_of("masks")
-    octets = mpz(3 * p).to_bytes(key.ciphertext_bytes, "little")
-    body = honest.body[:at] + octets + honest.body[at + len(octets) :]
-    manifest = CLIENTS[u].manifest(run.document, 1, 1, body)
-    return Prepared(body, manifest, honest.coded, honest.shuffled)
 
 
 async def report(aggregator: MortalAggregator, run: CountedRun) -> None:
@@ -258,7 +249,7 @@ async def test_trouble(aggregator: MortalAggregator):
 async def keep_presence(aggregator: MortalAggregator, run: CountedRun) -> None:
     async def beat() -> None:
         await run.beat(CLIENTS[0])
-        aggregator.advance(6)
+        aggregator.clock.advance(6)
 
     for moment in TROUBLE["presence"]:
         await aggregator.die_of(moment, beat)
@@ -320,7 +311,7 @@ async def miss_the_deadline(aggregator: MortalAggregator, run: CountedRun) -> No
     await run.contribute_one(0, 3)
 
     async def late(seconds: float) -> None:
-        aggregator.advance(seconds)
+        aggregator.clock.advance(seconds)
 
     extend, abort = TROUBLE["deadline"][:2], TROUBLE["deadline"][2:]
     await aggregator.die_in_turn(extend, lambda: late(61), lambda: run.send_again(3, 0))

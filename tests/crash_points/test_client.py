@@ -18,6 +18,7 @@ from tests.crash_points.mortal import until
 from tests.crash_points.mortal_client import Ada
 from tests.crash_points.points import CLIENT_STEPS
 from tests.crash_points.surroundings import NAME, Federation
+from tests.crash_points.tally import Case
 
 pytestmark = pytest.mark.anyio
 
@@ -78,6 +79,8 @@ async def finish(ada: Ada) -> None:
 
 
 def check_the_end(federation: Federation, ada: Ada, rounds: int) -> None:
+    points = {*ENROL, *SEND, *SETTLE, *FINISH}
+    assert ada.tally.cases == {Case(point, ada.retried) for point in points}
     summary = ada.summary
     assert summary.rounds == rounds
     expected = federation.models["demo", rounds]

@@ -2,6 +2,8 @@
 
 import re
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Engine, event
@@ -13,10 +15,17 @@ _STORE_OF_A_FILE = "ModelStore"
 _here = threading.local()
 
 
-def observe_writes() -> None:
-    """From now on, in all databases of this process."""
-    event.listen(Engine, "begin", _begin)
-    event.listen(Engine, "before_cursor_execute", _execute)
+@contextmanager
+def observing_writes() -> Iterator[None]:
+    """In all databases of this process."""
+    listeners = {"begin": _begin, "before_cursor_execute": _execute}
+    for name, listener in listeners.items():
+        event.listen(Engine, name, listener)
+    try:
+        yield
+    finally:
+        for name, listener in listeners.items():
+            event.remove(Engine, name, listener)
 
 
 def persists(moment: str) -> bool:
