@@ -76,7 +76,7 @@ def test_a_worker_that_hangs_is_noticed_while_others_go_on():
     end, done = time.monotonic() + PATIENCE_SECONDS, 0
     with suppress(BrokenProcessPool):
         while time.monotonic() < end:
-            executor.submit(time.sleep, 0.05).result()
+            executor.submit(time.sleep, 0.05).result(PATIENCE_SECONDS)
             done += 1
     assert done > LOOKS
     assert isinstance(hanging.exception(PATIENCE_SECONDS), BrokenProcessPool)
