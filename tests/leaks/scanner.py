@@ -44,11 +44,12 @@ class Scan:
 
 class Scanner:
     def __init__(self, needles: Iterable[Needle]) -> None:
-        self._by_anchor: defaultdict[bytes, list[Needle]] = defaultdict(list)
+        self._by_anchor: defaultdict[bytes, list[tuple[Needle, int]]] = defaultdict(list)
+        self._overlap = 0
         for needle in needles:
-            self._by_anchor[needle.octets[:_ANCHOR]].append(needle)
-        everything = [needle for group in self._by_anchor.values() for needle in group]
-        self._overlap = max(len(needle.octets) for needle in everything) - 1
+            at = _anchor(needle)
+            self._by_anchor[needle.octets[at : at + _ANCHOR]].append((needle, at))
+            self._overlap = max(self._overlap, len(needle.octets) - 1)
         self._anchors = np.array([int.from_bytes(a, "little") for a in self._by_anchor], np.uint64)
         self._begins = np.zeros(1 << 16, bool)
         self._begins[(self._anchors & np.uint64(0xFFFF)).astype(np.intp)] = True
@@ -97,9 +98,21 @@ class Scanner:
                 yield from self._at(data, 2 * start + parity)
 
     def _at(self, data: bytes, place: int) -> Iterator[Needle]:
-        for needle in self._by_anchor[data[place : place + _ANCHOR]]:
-            if data.startswith(needle.octets, place):
+        for needle, at in self._by_anchor[data[place : place + _ANCHOR]]:
+            if place >= at and data.startswith(needle.octets, place - at):
                 yield needle
+
+
+def _anchor(needle: Needle) -> int:
+    """Where its least common octets begin. Memory is full of zeros, and so are arrays of small
+    numbers in wide words."""
+    places = range(len(needle.octets) - _ANCHOR + 1)
+    return max(places, key=lambda place: _rarity(needle.octets[place : place + _ANCHOR]))
+
+
+def _rarity(octets: bytes) -> tuple[bool, int, int]:
+    """The first two octets select what is looked at."""
+    return octets[0] != 0, len(set(octets) - {0}), max(octets)
 
 
 def together(place: str, scans: Iterable[Scan]) -> Scan:

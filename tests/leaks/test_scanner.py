@@ -6,7 +6,9 @@ import random
 import sqlite3
 import subprocess
 import sys
+import time
 
+import numpy as np
 import pytest
 
 from tests.leaks import needles, scanner
@@ -90,6 +92,16 @@ def test_other_data_hold_nothing():
         assert SCANNER.octets("here", [data]).hits == frozenset()
     assert SCANNER.octets("here", [bytes(4)] * 9).octets == 36
     assert SCANNER.octets("here", [other[:7], b"\0" * 500]).hits == frozenset()
+
+
+def test_arrays_that_begin_with_zeros_are_found_and_do_not_slow_the_search():
+    """A word of zeros would be looked at wherever memory is empty: 16 million times here."""
+    permutation = [*range(48, 64), *range(48)]
+    scanner = Scanner(needles.pattern("it", permutation))
+    begin = time.process_time()
+    hits = scanner.octets("here", [bytes(1 << 24), np.array(permutation).tobytes()]).hits
+    assert {hit.form for hit in hits} == {"array of 64 bits"}
+    assert time.process_time() - begin < 3
 
 
 @pytest.mark.parametrize("size", [100, 20_000])

@@ -36,6 +36,7 @@ _POOL: dict[str, Any] = {
     "pool_size": CONNECTIONS,
     "max_overflow": 0,
     "pool_timeout": BUSY_SECONDS,
+    "hide_parameters": True,  # errors go to the log, and rows hold what must not
 }
 
 
