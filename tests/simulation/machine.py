@@ -12,9 +12,12 @@ from fedperm import crash_points
 from tests.aggregator.bench import quick_folder
 from tests.simulation.attacks import Attacks
 from tests.simulation.disks import Disks, Shortage
+from tests.simulation.ending import finish
+from tests.simulation.fates import Fates
 from tests.simulation.lines import Mishap, Trouble
 from tests.simulation.lives import Fuse, watch
 from tests.simulation.one_thread import one_thread
+from tests.simulation.operators import Operators
 from tests.simulation.tally import Tally
 from tests.simulation.world import World
 
@@ -75,7 +78,7 @@ class Simulation(RuleBasedStateMachine):
         self.has_failed = True
         self.run = self.resources.enter_context(one_thread())
 
-    @initialize(noised=st.booleans(), rounds=st.integers(2, 6), left=st.integers(1, 40), who=WHO)
+    @initialize(noised=st.booleans(), rounds=st.integers(3, 8), left=st.integers(1, 40), who=WHO)
     def open(self, noised: bool, rounds: int, left: int, who: int) -> None:
         """A run with three clients. One of the servers may end while it is being set up."""
         assume(type(self).may_begin())
@@ -87,11 +90,12 @@ class Simulation(RuleBasedStateMachine):
         self.rounds = rounds
         self.world = World(folder, self.tally, disks, noised=noised)
         self.resources.callback(self.world.close)
+        self.operators, self.fates = Operators(self.world), Fates(self.world)
         self.attacks = Attacks(self.world)
         self.world.party(who).fuse = Fuse(left)
-        self.do(self.world.open(rounds))
+        self.do(self.operators.open(rounds))
         for _ in range(3):
-            self.do(self.world.insist(self.world.enrol))
+            self.do(self.operators.insist(self.operators.enrol))
 
     def do(self, work: Awaitable[Any] | None = None) -> None:
         """One operation, and a look at what came of it."""
@@ -125,22 +129,26 @@ class Simulation(RuleBasedStateMachine):
 
     @rule()
     def late_joiner(self) -> None:
-        self.do(self.world.join_late())
+        self.do(self.operators.join_late())
 
     @rule(who=WHO)
     def two_polls(self, who: int) -> None:
-        self.do(self.world.two_polls(self.world.member(who)))
+        self.do(self.fates.two_polls(self.world.member(who)))
 
-    @rule()
-    def stop_and_go(self) -> None:
-        self.do(self.world.attempt(self.world.stop_or_resume))
+    @rule(times=st.integers(0, 3))
+    def stop_and_go(self, times: int) -> None:
+        """An open round ends meanwhile, and no other opens."""
+        self.do(self.operators.attempt(self.operators.stop))
+        for _ in range(times):
+            self.do(self.world.sweep())
+        self.do(self.operators.attempt(self.operators.resume))
 
     @rule(is_carried=st.booleans())
     def rotate(self, is_carried: bool) -> None:
         """The aggregator gets the new epoch at once, or with a later one."""
-        self.do(self.world.attempt(self.world.rotate))
+        self.do(self.operators.attempt(self.operators.rotate))
         if is_carried:
-            self.do(self.world.attempt(self.world.carry))
+            self.do(self.operators.attempt(self.operators.carry))
 
     # faults
 
@@ -160,7 +168,7 @@ class Simulation(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        self.do(self.world.restart())
+        self.do(self.fates.restart())
 
     @rule(who=WHO, mishap=st.sampled_from(Mishap), left=SOON, line=st.integers(0, 1))
     def trouble(self, who: int, mishap: Mishap, left: int, line: int) -> None:
@@ -175,7 +183,7 @@ class Simulation(RuleBasedStateMachine):
 
     @rule(who=WHO)
     def late_requests_come(self, who: int) -> None:
-        self.do(self.world.deliver_late(self.world.member(who)))
+        self.do(self.fates.deliver_late(self.world.member(who)))
 
     @rule(who=WHO, left=SOON, torn=st.booleans())
     def disk_full(self, who: int, left: int, torn: bool) -> None:
@@ -184,7 +192,7 @@ class Simulation(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 1))
     def locked(self, which: int) -> None:
-        self.do(self.world.sweep_while_locked(which))
+        self.do(self.fates.sweep_while_locked(which))
 
     @rule(left=st.integers(1, 6))
     def rival(self, left: int) -> None:
@@ -200,32 +208,26 @@ class Simulation(RuleBasedStateMachine):
 
     @rule(who=WHO, seconds=JUMPS)
     def a_clock_jumps(self, who: int, seconds: float) -> None:
-        self.tally.faults["clock skew"] += 1
-        self.world.party(who).clock.advance(seconds)
+        self.world.skew(self.world.party(who), seconds)
         self.do(self.world.sweep())
-
-    @rule()
-    def clocks_agree(self) -> None:
-        self.world.align_clocks()
-        self.do()
 
     @rule(who=WHO)
     def leave_or_come_back(self, who: int) -> None:
-        self.world.leave_or_come_back(who)
+        self.fates.leave_or_come_back(who)
         self.do()
 
     @rule(who=WHO)
     def lose_state(self, who: int) -> None:
-        self.do(self.world.lose_state(self.world.member(who)))
+        self.do(self.operators.replace(self.world.member(who)))
 
     @rule(who=WHO)
     def lose_model(self, who: int) -> None:
-        self.world.lose_model(self.world.member(who))
+        self.fates.lose_model(self.world.member(who))
         self.do()
 
     @rule(who=WHO)
     def revoke(self, who: int) -> None:
-        self.do(self.world.revoke(self.world.member(who)))
+        self.do(self.operators.revoke(self.world.member(who)))
 
     # attacks
 
@@ -256,6 +258,6 @@ class Simulation(RuleBasedStateMachine):
     def teardown(self) -> None:
         try:
             if not self.has_failed:
-                self.run(self.world.finish(self.rounds))
+                self.run(finish(self.world, self.operators, self.rounds))
         finally:
             self.resources.close()

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import anyio.to_thread
 import pytest
+from fastapi.dependencies import models as dependency_models
 
 from fedperm.blinding import BlindingPool
 from fedperm_aggregator import crew
@@ -92,3 +93,11 @@ def one_thread() -> Iterator[Callable[[Awaitable[Any]], Any]]:
         patch.setattr(keys, "generate_key", lambda *_args, **_options: _key(next(numbers)))
         loop.get_loop().set_exception_handler(lambda _loop, _context: None)
         yield loop.run
+    _forget_applications()
+
+
+def _forget_applications() -> None:
+    """FastAPI remembers the dependencies of every application that there ever was."""
+    for remembered in vars(dependency_models).values():
+        if hasattr(remembered, "cache_clear"):
+            remembered.cache_clear()

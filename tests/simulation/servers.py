@@ -56,6 +56,8 @@ class _Restarting(Server):
 
     def start(self) -> None:
         """It may end while it starts."""
+        if hasattr(self, "engine"):
+            self.engine.dispose()  # of a former process
         with acting(self.born()):
             try:
                 self._start()
