@@ -8,12 +8,13 @@ from experiments.mutants.mutant import Mutant
 from experiments.mutants.survey import Surveyed
 from experiments.mutants.targets import Target
 
-MOST_SECONDS = 20.0
+MOST_SECONDS = 10.0
 """Of tests per mutant: those of a line that every test runs would take minutes."""
 
 
 class Choice:
-    """Tests that noticed other mutants of the function come first, then the quickest."""
+    """Tests that noticed other mutants of the function come first, then those of all files in turn,
+    the quickest of each first."""
 
     def __init__(self, root: Path, surveyed: Sequence[Surveyed]) -> None:
         self._root = root
@@ -28,8 +29,9 @@ class Choice:
         concerned = [test for test in own if (filename, mutant.line) in test.lines]
         if mutant.function is None or not concerned:
             concerned = [test for test in own if any(file == filename for file, _ in test.lines)]
-        concerned.sort(key=lambda test: (-self._kills[_key(mutant, test.node)], test.seconds))
-        return _within(MOST_SECONDS, concerned)
+        in_turn = _in_turn(concerned)
+        in_turn.sort(key=lambda test: -self._kills[_key(mutant, test.node)])
+        return _within(MOST_SECONDS, in_turn)
 
     def note(self, mutant: Mutant, killer: str) -> None:
         self._kills[_key(mutant, killer)] += 1
@@ -37,6 +39,16 @@ class Choice:
 
 def _key(mutant: Mutant, node: str) -> tuple[str, str | None, str]:
     return mutant.path, mutant.function, node
+
+
+def _in_turn(tests: Sequence[Surveyed]) -> list[Surveyed]:
+    turns: Counter[str] = Counter()
+    ranked = []
+    for test in sorted(tests, key=lambda test: test.seconds):
+        file = test.node.partition("::")[0]
+        turns[file] += 1
+        ranked.append((turns[file], test))
+    return [test for _, test in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def _within(seconds: float, tests: Sequence[Surveyed]) -> list[Surveyed]:

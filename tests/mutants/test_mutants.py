@@ -56,9 +56,9 @@ def test_a_mutant_that_fits_no_function_is_not_said_to_take_effect():
     assert not live.take_in(mutant_of("x", wrapper, SOURCE, closed_over), "counter.py")
 
 
-def surveyed(name: str, seconds: float, *lines: int) -> Surveyed:
+def surveyed(name: str, seconds: float, *lines: int, file: str = "test_leases") -> Surveyed:
     filename = str(ROOT / JOBS.path)
-    node = f"tests/aggregator/test_leases.py::{name}"
+    node = f"tests/aggregator/{file}.py::{name}"
     return Surveyed(node, True, seconds, frozenset((filename, line) for line in lines))
 
 
@@ -71,6 +71,12 @@ def test_tests_that_run_the_line_are_asked_the_quickest_first():
     assert choice.of(mutant(7, function=None), JOBS) == [quick, other, slow]
     choice.note(mutant(7), slow.node)
     assert choice.of(mutant(7), JOBS) == [slow, quick]
+
+
+def test_tests_of_all_files_are_asked_in_turn():
+    leases = [surveyed(str(n), 0.1 * n, 7) for n in range(1, 4)]
+    slow = surveyed("slow", 3.0, 7, file="test_restart")
+    assert Choice(ROOT, [*leases, slow]).of(mutant(), JOBS) == [leases[0], slow, *leases[1:]]
 
 
 def test_no_more_tests_are_asked_than_there_is_time_for():
