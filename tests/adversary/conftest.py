@@ -1,11 +1,14 @@
 """Where attackers attack: an aggregator with an open round, a key server, a federation."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import asyncio
+import shutil
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from fedperm.wire.key_server import KeyRequest, TokenRequest
+from tests.aggregator.bench import quick_folder
 from tests.aggregator.conftest import (  # noqa: F401 (fixtures)
     aggregator,
     anyio_backend,
@@ -26,13 +29,24 @@ from tests.keyserver.server import KEY_BITS, OPERATOR, MovingClock, Server
 Enrol = Callable[..., Awaitable[Member]]
 
 
+@pytest.fixture(scope="session")
+def key_state() -> Iterator[Path]:
+    """Of a key server that has made the key `demo`: made once, copied for every test."""
+    with quick_folder() as home:
+        made = Server(home, MovingClock())
+        wanted = KeyRequest(key_bits=KEY_BITS)
+        asyncio.run(made.api.create_key("demo", wanted, OPERATOR))
+        made.close()
+        yield home
+
+
 @pytest.fixture
-async def key_server(folder: Path) -> AsyncIterator[Server]:  # noqa: F811
-    """With the key `demo`; its clock is `key_server.clock`."""
+def key_server(key_state: Path, folder: Path) -> Iterator[Server]:  # noqa: F811 (the fixture)
+    """Its clock is `key_server.clock`."""
+    shutil.copytree(key_state, folder / "keyserver")
     time = MovingClock()
     found = Server(folder / "keyserver", time)
     found.clock = time  # type: ignore[attr-defined]
-    await found.api.create_key("demo", KeyRequest(key_bits=KEY_BITS), OPERATOR)
     yield found
     found.close()
 
