@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+Place = tuple[str, int, str]
+"""Run, round, client."""
+
 _NEEDED = ("stored", "valid")
 _MAY_REPEAT = ("fold-progress", "job-failed", "run-stopped", "run-resumed", "round-extended")
 
@@ -25,6 +28,13 @@ def contradictions(state: Path) -> list[str]:
         if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'runs'").fetchone():
             return []
         return [*_models(database, state), *_updates(database, state), *_rounds(database, state)]
+
+
+def missing(state: Path, acknowledged: set[Place]) -> list[str]:
+    """Updates that a client was told are there."""
+    with reading(state) as database:
+        kept = set(database.execute("SELECT run, round, client FROM updates"))
+    return [f"the acknowledged update {place}" for place in acknowledged - kept]
 
 
 def repetitions(state: Path) -> list[str]:

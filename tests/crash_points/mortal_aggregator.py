@@ -14,7 +14,7 @@ from fedperm.wire.aggregator import RoundOutcome, RoundState, UpdateState
 from fedperm_secret.keys import generate_key
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, Prepared, decrypted, document_of
-from tests.crash_points.aftermath import contradictions, repetitions
+from tests.crash_points.aftermath import Place, contradictions, missing, repetitions
 from tests.crash_points.lives import PACE, TOLL
 from tests.crash_points.mortal import Ask, MortalServer, until
 from tests.crash_points.nursery import Nursery
@@ -43,6 +43,7 @@ class MortalAggregator(MortalServer):
         self.tally = tally
         self.clock = ShiftedClock.within(folder)
         self.pace, self.toll = Dial(folder / PACE), Dial(folder / TOLL)
+        self.acknowledged: set[Place] = set()
         self.damaged: str | None = None
         """A client whose stored upload a test has damaged."""
 
@@ -57,6 +58,8 @@ class MortalAggregator(MortalServer):
     async def died_of(self, moment: str) -> None:
         await super().died_of(moment)
         found = contradictions(self.state)
+        if self.acknowledged:
+            found += missing(self.state, self.acknowledged)
         self.tally.lost += [f"{moment}: {what}" for what in found if not self._is_excused(what)]
         self.tally.double += [f"{moment}: {what}" for what in repetitions(self.state)]
 
@@ -108,6 +111,7 @@ class CountedRun(Bench):
         self.sent[number, CLIENTS[u].name] = prepared
         await self.upload(CLIENTS[u], number, prepared)
         self.acknowledged.setdefault(number, set()).add(CLIENTS[u].name)
+        self.mortal.acknowledged.add((self.run, number, CLIENTS[u].name))
 
     async def send_again(self, number: int, *who: int) -> None:
         """Those of them who have sent, the same bytes."""

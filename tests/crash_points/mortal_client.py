@@ -116,7 +116,7 @@ class Ada:
                     yield f"the body for round {number} of {run}"
 
     def _misapplied(self) -> Iterator[str]:
-        for run, _ in list(self._federation.models):
+        for run in self._federation.documents:
             checkpoint = self._checkpoint(run)
             if checkpoint is not None:
                 expected = self._federation.models[run, checkpoint.settled]

@@ -24,7 +24,8 @@ class Tally:
 
     def check(self) -> None:
         """Found nothing."""
-        assert (self.lost, self.double, self.second_releases) == ([], [], [])
+        found = {"lost": self.lost, "double": self.double, "second": self.second_releases}
+        assert not any(found.values()), json.dumps(found, indent=1)
 
     def add(self, other: "Tally") -> None:
         self.cases |= other.cases
