@@ -8,7 +8,7 @@ from random import Random
 import httpx
 
 from experiments.rush.scene import RUN, Guest, Scene
-from experiments.rush.stopwatch import Seen, Stopwatch, watched
+from experiments.rush.stopwatch import Seen, Stopwatch, drive
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, http_client
 from fedperm.wire.aggregator import (
@@ -34,7 +34,7 @@ _REPORT = ClientReport(
 
 
 def run_crowd(scene: Scene, address: str) -> Seen:
-    return asyncio.run(watched(lambda stopwatch: _all(scene, address, stopwatch), scene.setting))
+    return drive(lambda stopwatch: _all(scene, address, stopwatch), scene.setting)
 
 
 async def _all(scene: Scene, address: str, stopwatch: Stopwatch) -> None:

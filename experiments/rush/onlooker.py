@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
 from experiments.rush.scene import RUN, Scene
-from experiments.rush.stopwatch import Seen, Stopwatch, watched
+from experiments.rush.stopwatch import Seen, Stopwatch, drive
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, Request, http_client
 from fedperm.errors import PeerError
@@ -15,7 +15,7 @@ Question = Callable[[], Awaitable[object]]
 
 
 def run_onlooker(scene: Scene, address: str) -> Seen:
-    return asyncio.run(watched(lambda stopwatch: _look(scene, address, stopwatch), scene.setting))
+    return drive(lambda stopwatch: _look(scene, address, stopwatch), scene.setting)
 
 
 async def _look(scene: Scene, address: str, stopwatch: Stopwatch) -> None:

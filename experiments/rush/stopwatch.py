@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from experiments.rush.setting import Setting
 from fedperm.errors import PeerError
+from fedperm.web.event_loop import fair_loop
 from fedperm.web.stalls import Stall, stalls
 
 Answer = TypeVar("Answer")
@@ -73,8 +74,13 @@ class Seen:
     lag: Stall
 
 
-async def watched(work: Callable[[Stopwatch], Awaitable[None]], setting: Setting) -> Seen:
-    """The work, for as long as the setting allows."""
+def drive(work: Callable[[Stopwatch], Awaitable[None]], setting: Setting) -> Seen:
+    """The work, for as long as the setting allows, on a loop that is as fair as the servers'."""
+    with asyncio.Runner(loop_factory=fair_loop) as runner:
+        return runner.run(_watched(work, setting))
+
+
+async def _watched(work: Callable[[Stopwatch], Awaitable[None]], setting: Setting) -> Seen:
     stopwatch, lag = Stopwatch(), Stall()
 
     async def measure_lag() -> None:

@@ -17,9 +17,9 @@ SWITCH_SECONDS = 0.0005
 """A thread that computes gives way after so long. The loop waits for the interpreter's lock after
 every system call; with Python's own 5 ms a few busy threads would make it slow."""
 
-NEW_OBJECTS = 5_000
-"""As many are made before the collector looks for rubbish among them. With Python's own 700 it
-would take the requests under way for old objects, and look through all of those too often."""
+COLLECTIONS = (700, 10, 100)
+"""Python's own but for the last: all objects are looked through ten times less often. That takes
+tens of milliseconds with hundreds of clients, nothing else runs meanwhile, and little is found."""
 
 Ready = tuple[SelectorKey, int]
 
@@ -47,7 +47,7 @@ class FewAtATime(DefaultSelector):
 def fair_loop() -> asyncio.AbstractEventLoop:
     """For a process that has loaded all that it will need."""
     sys.setswitchinterval(SWITCH_SECONDS)
+    gc.set_threshold(*COLLECTIONS)
     gc.collect()
-    gc.set_threshold(NEW_OBJECTS)
     gc.freeze()  # modules and routes live for ever: to look through them again takes long
     return asyncio.SelectorEventLoop(FewAtATime())
