@@ -15,10 +15,11 @@ PROJECTS := shared/public shared/secret shared/cli services/keyserver services/a
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench clean constraints up down logs ps images images-check test-docker load
+.PHONY: help setup demo test lint format bench clean constraints up down logs ps images images-check test-docker load \
+  crash-points simulate chaos fuzz fuzz-parsers flood leaks attacks rush mutants
 
 help: ## print this help
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make .venv and install everything, editable, at the versions in constraints.txt
 
@@ -76,6 +77,36 @@ test-docker: setup ## the tests that need a Docker engine with compose
 
 load: setup images ## many clients with nothing to learn, in containers; CLIENTS, ROUNDS, K1, K2, D, COMPARE=5,30
 	$(BIN)/python -m experiments.load $(strip $(foreach variable,CLIENTS ROUNDS K1 K2,$(call option,$(variable))) $(if $(D),--parameters $(D)) $(if $(COMPARE),--compare $(COMPARE)))
+
+crash-points: setup ## end every party at every named crash point, with and without retry
+	$(BIN)/python -m tests.crash_points
+
+simulate: setup ## a federation in one process under every kind of fault; SECONDS=600, SEED
+	$(BIN)/python -m tests.simulation --seconds $(or $(SECONDS),60) $(call option,SEED)
+
+chaos: setup ## kill -9 of random processes under load and network faults; KILLS=50, SEED
+	$(BIN)/python -m tests.chaos --kills $(or $(KILLS),10) $(call option,SEED)
+
+fuzz: setup ## generated requests to both servers by everybody; REQUESTS=20000, SEED
+	$(BIN)/python -m tests.hostile --requests $(or $(REQUESTS),20000) $(call option,SEED)
+
+fuzz-parsers: setup ## mangled octets to every parser; SECONDS=300
+	$(BIN)/python -m tests.hostile --parsers $(or $(SECONDS),300)
+
+flood: setup ## connections and nonsense at a real aggregator; CONNECTIONS=10000
+	$(BIN)/python -m tests.hostile --flood $(or $(CONNECTIONS),10000)
+
+leaks: setup ## a whole run of real processes, searched for every secret; KEY_BITS=2048
+	$(BIN)/python -m tests.leaks $(KEY_BITS)
+
+attacks: setup ## how many attacks the tests try, and how they end
+	$(BIN)/python -m tests.adversary
+
+rush: setup ## many idle clients and many uploads at once at one aggregator; IDLE=300, UPLOADS=50
+	$(BIN)/python -m experiments.rush --idle $(or $(IDLE),300) --uploads $(or $(UPLOADS),50)
+
+mutants: setup ## break validation, authentication and the state machine on purpose; MODULE
+	$(BIN)/python -m experiments.mutants $(MODULE)
 
 constraints: setup ## write the versions now installed to constraints.txt
 	$(BIN)/pip freeze --all --exclude-editable | sed -e '/^pip==/d' -e 's/+cpu$$//' > constraints.txt
