@@ -2,19 +2,19 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from experiments.mutants.mutant import Mutant
 from experiments.mutants.survey import Surveyed
 from experiments.mutants.targets import Target
 
-MOST_SECONDS = 10.0
-"""Of tests per mutant: those of a line that every test runs would take minutes."""
+MOST_SECONDS = 5.0
+"""Of tests that are not at home: those of a line that every test runs would take minutes."""
 
 
 class Choice:
-    """Tests that noticed other mutants of the function come first, then those of all files in turn,
-    the quickest of each first."""
+    """Tests that noticed other mutants of the function come first, then the quickest."""
 
     def __init__(self, root: Path, surveyed: Sequence[Surveyed]) -> None:
         self._root = root
@@ -29,9 +29,10 @@ class Choice:
         concerned = [test for test in own if (filename, mutant.line) in test.lines]
         if mutant.function is None or not concerned:
             concerned = [test for test in own if any(file == filename for file, _ in test.lines)]
-        in_turn = _in_turn(concerned)
-        in_turn.sort(key=lambda test: -self._kills[_key(mutant, test.node)])
-        return _within(MOST_SECONDS, in_turn)
+        concerned.sort(key=lambda test: (-self._kills[_key(mutant, test.node)], test.seconds))
+        at_home = [test for test in concerned if test.node.startswith(target.homes)]
+        others = [test for test in concerned if not test.node.startswith(target.homes)]
+        return [*at_home, *_within(MOST_SECONDS, others)]
 
     def note(self, mutant: Mutant, killer: str) -> None:
         self._kills[_key(mutant, killer)] += 1
@@ -41,21 +42,6 @@ def _key(mutant: Mutant, node: str) -> tuple[str, str | None, str]:
     return mutant.path, mutant.function, node
 
 
-def _in_turn(tests: Sequence[Surveyed]) -> list[Surveyed]:
-    turns: Counter[str] = Counter()
-    ranked = []
-    for test in sorted(tests, key=lambda test: test.seconds):
-        file = test.node.partition("::")[0]
-        turns[file] += 1
-        ranked.append((turns[file], test))
-    return [test for _, test in sorted(ranked, key=lambda pair: pair[0])]
-
-
 def _within(seconds: float, tests: Sequence[Surveyed]) -> list[Surveyed]:
-    chosen: list[Surveyed] = []
-    for test in tests:
-        if chosen and test.seconds > seconds:
-            break
-        seconds -= test.seconds
-        chosen.append(test)
-    return chosen
+    spent = accumulate(test.seconds for test in tests)
+    return [test for test, until in zip(tests, spent, strict=True) if until <= seconds]

@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 
-_AGGREGATOR = ("tests/aggregator",)
-_KEY_SERVER = ("tests/keyserver",)
-_CLIENT = ("tests/client",)
-_STATEMENTS = ("tests/statements", "tests/keyserver", "tests/client/test_epoch_keys.py")
-
 
 @dataclass(frozen=True)
 class Target:
+    """Tests of its `homes` are asked first and all of them, others of its `tests` as time allows."""
+
     path: str
+    homes: tuple[str, ...]
     tests: tuple[str, ...]
 
     @property
@@ -23,35 +21,82 @@ def name_of(path: str) -> str:
     return path.split("/", 2)[2].removesuffix(".py")
 
 
-def _targets(home: str, modules: str, tests: tuple[str, ...]) -> list[Target]:
-    return [Target(f"{home}/{module}.py", tests) for module in modules.split()]
+def _targets(package: str, folders: str, homes: dict[str, str]) -> list[Target]:
+    """`homes` are the files of the first folder that belong to each module."""
+    tests = tuple(f"tests/{folder}" for folder in folders.split())
+    return [
+        Target(
+            path=f"{package}/{module}.py",
+            homes=tuple(f"{tests[0]}/test_{name}.py" for name in names.split()),
+            tests=tests,
+        )
+        for module, names in homes.items()
+    ]
 
 
 TARGETS = [
     *_targets(
         "services/aggregator/fedperm_aggregator",
-        "admission lifecycle checking validation gate tasks selection presence "
-        "stores/decisions stores/jobs stores/updates stores/rounds stores/views",
-        _AGGREGATOR,
+        "aggregator",
+        {
+            "admission": "refused_uploads uploads",
+            "lifecycle": "lifecycle",
+            "checking": "checking validation",
+            "validation": "validation leases",
+            "gate": "access",
+            "tasks": "tasks",
+            "selection": "lifecycle",
+            "presence": "participants",
+            "stores/decisions": "events deadlines side_by_side",
+            "stores/jobs": "events leases",
+            "stores/updates": "events uploads validation",
+            "stores/rounds": "events reports scrubbing restart",
+            "stores/views": "side_by_side deadlines",
+        },
     ),
     *_targets(
         "services/keyserver/fedperm_keyserver",
-        "admission access releases clients tokens",
-        _KEY_SERVER,
+        "keyserver",
+        {
+            "admission": "admission enrolment",
+            "access": "access",
+            "releases": "access edge",
+            "clients": "enrolment revocation edge",
+            "tokens": "enrolment",
+        },
     ),
     *_targets(
-        "services/client/fedperm_client", "settlement ceilings epoch_keys admission", _CLIENT
+        "services/client/fedperm_client",
+        "client",
+        {
+            "settlement": "settlement",
+            "ceilings": "ceilings",
+            "epoch_keys": "epoch_keys",
+            "admission": "distrust",
+        },
     ),
     *_targets(
         "shared/public/fedperm/web",
-        "credentials rate_limit incoming_body",
-        ("tests/web", "tests/keyserver/test_edge.py", "tests/keyserver/test_access.py"),
+        "web keyserver/test_edge.py keyserver/test_access.py",
+        {
+            "credentials": "credentials edge",
+            "rate_limit": "rate_limit",
+            "incoming_body": "incoming_body slow_bodies",
+        },
     ),
-    *_targets("shared/public/fedperm/wire", "signed statements enrolment_token", _STATEMENTS),
     *_targets(
         "shared/public/fedperm/wire",
-        "digest",
-        ("tests/wire", "tests/aggregator/test_uploads.py", "tests/aggregator/test_service.py"),
+        "statements keyserver client/test_epoch_keys.py",
+        {
+            "signed": "signed",
+            "statements": "forms key_statements signed",
+            "enrolment_token": "enrolment_tokens",
+        },
+    ),
+    *_targets(
+        "shared/public/fedperm/wire",
+        "wire aggregator/test_uploads.py aggregator/test_refused_uploads.py",
+        {"digest": "digest"},
     ),
 ]
 

@@ -73,17 +73,10 @@ def test_tests_that_run_the_line_are_asked_the_quickest_first():
     assert choice.of(mutant(7), JOBS) == [slow, quick]
 
 
-def test_tests_of_all_files_are_asked_in_turn():
-    leases = [surveyed(str(n), 0.1 * n, 7) for n in range(1, 4)]
-    slow = surveyed("slow", 3.0, 7, file="test_restart")
-    assert Choice(ROOT, [*leases, slow]).of(mutant(), JOBS) == [leases[0], slow, *leases[1:]]
-
-
-def test_no_more_tests_are_asked_than_there_is_time_for():
-    tests = [surveyed(str(n), MOST_SECONDS * 0.3, 7) for n in range(5)]
-    assert len(Choice(ROOT, tests).of(mutant(), JOBS)) == 3
-    endless = surveyed("endless", MOST_SECONDS * 2, 7)
-    assert Choice(ROOT, [endless]).of(mutant(), JOBS) == [endless]
+def test_tests_at_home_are_asked_first_and_others_while_there_is_time():
+    at_home = [surveyed(str(n), MOST_SECONDS, 7) for n in range(3)]
+    others = [surveyed(str(n), MOST_SECONDS * 0.4, 7, file="test_reports") for n in range(3)]
+    assert Choice(ROOT, [*others, *at_home]).of(mutant(), JOBS) == [*at_home, *others[:2]]
 
 
 def test_a_fork_says_how_it_ended_or_is_ended():
@@ -110,4 +103,4 @@ def test_what_never_ends_counts_as_noticed_and_is_listed_with_what_survived():
 def test_every_module_and_every_folder_of_tests_is_there():
     for target in TARGETS:
         assert (ROOT / target.path).is_file()
-        assert all((ROOT / tests).exists() for tests in target.tests)
+        assert all((ROOT / tests).exists() for tests in (*target.homes, *target.tests))
