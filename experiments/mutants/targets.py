@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Target:
-    """Tests of its `homes` are asked first and all of them, others of its `tests` as time allows."""
+    """Tests of its `homes` are asked first, and all; others of its `tests` as time allows."""
 
     path: str
     homes: tuple[str, ...]
