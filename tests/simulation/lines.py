@@ -1,5 +1,6 @@
 """The network: a line from one party to a server, on which things get lost, come twice or late."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import Protocol
 
 import httpx
 
-from tests.simulation.lives import Party, acting
+from tests.simulation.lives import Life, Party, acting
 from tests.simulation.tally import Tally
 
 Happening = Callable[[], Awaitable[None]]
@@ -64,23 +65,28 @@ class Server(Party):
         self.tally.requests += 1
         sent = request if meanwhile is None else _slowed(request, meanwhile)
         with acting(life):
-            response = await self._response(sent)
-        if life.is_over:
-            raise httpx.ReadError(f"{self.name} died meanwhile")
+            work = asyncio.ensure_future(self._response(sent))
+        response = await _unless_it_ends(life, work)
         self.witness.is_answered(self, request, response)
         return response
 
     async def _response(self, request: httpx.Request) -> httpx.Response:
-        life = self.life
         transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
-        try:
-            answer = await transport.handle_async_request(request)
-            content = await answer.aread()
-        except BaseException:  # possibly in a group
-            if life is not None and life.is_over:
-                return httpx.Response(500)  # which nobody gets
-            raise
+        answer = await transport.handle_async_request(request)
+        content = await answer.aread()
         return httpx.Response(answer.status_code, headers=answer.headers, content=content)
+
+
+async def _unless_it_ends(life: Life, work: "asyncio.Future[httpx.Response]") -> httpx.Response:
+    """What a dead server was about to say is not heard, and whatever it waits for is in vain."""
+    end = asyncio.ensure_future(life.end.wait())
+    await asyncio.wait({work, end}, return_when=asyncio.FIRST_COMPLETED)
+    end.cancel()
+    if not life.is_over:
+        return work.result()
+    work.cancel()
+    await asyncio.wait({work})
+    raise httpx.ReadError(f"{life.party.name} died meanwhile")
 
 
 class Line(httpx.AsyncBaseTransport):

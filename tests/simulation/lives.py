@@ -5,11 +5,12 @@ copied at the moment of its end, and whatever the unwinding does happens to the 
 All is one thread, so nobody writes while the folder is copied.
 """
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.aggregator.parties import ManualClock
@@ -25,7 +26,11 @@ class Life:
     """One process of a party; what runs in its name knows it."""
 
     party: "Party"
-    is_over: bool = False
+    end: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def is_over(self) -> bool:
+        return self.end.is_set()
 
 
 _living: ContextVar[Life | None] = ContextVar("living", default=None)
@@ -97,11 +102,16 @@ class Party:
             self.die()
 
     def die(self) -> None:
-        assert self.life is not None
-        self.life.is_over = True
-        self.life = None
+        """As by SIGKILL."""
         self._copy_folder()
+        self.end()
         raise Killed(self.name)
+
+    def end(self) -> None:
+        """The process is no more; its folder is as it was left."""
+        if self.life is not None:
+            self.life.end.set()
+            self.life = None
 
     def born(self) -> Life:
         self.life = Life(self)

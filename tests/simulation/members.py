@@ -100,9 +100,7 @@ class Member(Party):
         return None
 
     def end(self) -> None:
-        """In whichever way; the folder is as it was left."""
-        if self.life is not None:
-            self.life.is_over, self.life = True, None
+        super().end()
         self.participant = None
         self._process.close()
 

@@ -68,10 +68,6 @@ class _Restarting(Server):
                     raise
                 self.end()
 
-    def end(self) -> None:
-        if self.life is not None:
-            self.life.is_over, self.life = True, None
-
     def _start(self) -> None:
         raise NotImplementedError
 
