@@ -42,11 +42,12 @@ async def _all(scene: Scene, address: str, stopwatch: Stopwatch) -> None:
     doors = asyncio.Barrier(scene.setting.uploads)
     randomness = Random(1)  # noqa: S311 (when a heartbeat comes is no secret)
     async with asyncio.TaskGroup() as everybody:
-        for guest in scene.guests:
+        for number, guest in enumerate(scene.guests):
             transport = httpx.AsyncHTTPTransport(verify=tls)
             api = AggregatorApi(Connection(http_client(address, transport=transport), _AT_ONCE))
             visitor = _Visitor(guest, scene, api, stopwatch, doors)
-            everybody.create_task(visitor.visit(randomness.random()))
+            arrival = scene.setting.arrive_seconds * number / len(scene.guests)
+            everybody.create_task(visitor.visit(arrival, randomness.random()))
 
 
 class _Visitor:
@@ -64,7 +65,8 @@ class _Visitor:
         self._stopwatch = stopwatch
         self._doors = doors
 
-    async def visit(self, phase: float) -> None:
+    async def visit(self, arrival_seconds: float, phase: float) -> None:
+        await asyncio.sleep(arrival_seconds)
         guest, message = self._guest, Participation(document=self._scene.document_sha256)
         await self._stopwatch.insist(
             "join", lambda: self._api.join(RUN, guest.name, message, guest.token)

@@ -29,6 +29,8 @@ class Setting(Message):
     key_bits: Count
     workers: Count | None = None
     """The aggregator's processes; it has as many as there are cores if nothing is said."""
+    arrive_seconds: Seconds = 10.0
+    """Clients come one after the other within this time."""
     beat_seconds: Seconds = 3.0
     """Between a client's heartbeats: what our clients take."""
     look_seconds: Seconds = 0.25

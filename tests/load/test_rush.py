@@ -31,6 +31,7 @@ SETTING = Setting(
     laplace_scale=0.0,
     key_bits=512,
     workers=1,
+    arrive_seconds=0.1,
     beat_seconds=0.5,
 )
 METRICS = """# TYPE fedperm_event_loop_longest_stall_seconds gauge

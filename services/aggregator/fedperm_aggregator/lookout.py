@@ -19,6 +19,11 @@ AT_ONCE = 4
 """Clients that are told before the event loop gets to something else: it takes as long to answer
 hundreds of them, but nobody else has to wait meanwhile."""
 
+LONG_TURN_SECONDS = 0.005
+BREATHER_SECONDS = 0.03
+"""Whoever is told of a new round comes back with several requests. When the loop is busy with those
+of the clients told before, the next hear of it a little later: they would only wait in line."""
+
 
 class Seat:
     """A client's place among those who wait. It has looked for itself and found nothing to do
@@ -106,7 +111,7 @@ class Lookout:
         for number, (seat, task) in enumerate(called, 1):
             seat.ring(task)
             if number % AT_ONCE == 0:
-                await asyncio.sleep(0)
+                await _breathe()
 
 
 class SharedLook:
@@ -149,3 +154,12 @@ class SharedLook:
 
 def _task(progress: Progress, seat: Seat) -> Task:
     return next_task(progress.seen_by(seat.client), seat.settled)
+
+
+async def _breathe() -> None:
+    """A turn of the loop for others, and a pause if that was a long one."""
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    await asyncio.sleep(0)
+    if loop.time() - start > LONG_TURN_SECONDS:
+        await asyncio.sleep(BREATHER_SECONDS)
