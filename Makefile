@@ -78,8 +78,8 @@ test-docker: setup ## the tests that need a Docker engine with compose
 load: setup images ## many clients with nothing to learn, in containers; CLIENTS, ROUNDS, K1, K2, D, COMPARE=5,30
 	$(BIN)/python -m experiments.load $(strip $(foreach variable,CLIENTS ROUNDS K1 K2,$(call option,$(variable))) $(if $(D),--parameters $(D)) $(if $(COMPARE),--compare $(COMPARE)))
 
-crash-points: setup ## end every party at every named crash point, with and without retry
-	$(BIN)/python -m tests.crash_points
+crash-points: setup ## every party is killed at every named moment, with and without a retry
+	$(BIN)/pytest -n 2 tests/crash_points
 
 simulate: setup ## a federation in one process under every kind of fault; SECONDS=600, SEED
 	$(BIN)/python -m tests.simulation --seconds $(or $(SECONDS),60) $(call option,SEED)

@@ -8,21 +8,26 @@ from contextlib import suppress
 
 
 def in_fork(work: Callable[[], int], limit_seconds: float) -> int | None:
-    """What `work` returned; None if it took too long."""
+    """What `work` returned; None if it took too long. It does not outlive whoever waits for it,
+    unless that is killed."""
     child = os.fork()
     if child == 0:
         _do(work)
-    status = _waited(child, limit_seconds)
-    with suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
-    if status is None:
-        os.waitpid(child, 0)
+    status = None
+    try:
+        status = _waited(child, limit_seconds)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        if status is None:
+            os.waitpid(child, 0)
     return status
 
 
 def _do(work: Callable[[], int]) -> None:
     status = 1
     try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setsid()
         nowhere = os.open(os.devnull, os.O_RDWR)
         for descriptor in range(3):

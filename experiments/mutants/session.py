@@ -4,6 +4,7 @@ every mutant gets a fork of that. `python -m experiments.mutants.session`, insid
 
 import argparse
 import gc
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -76,6 +77,7 @@ class MutantLoop:
 
 
 def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends its forks too
     parser = argparse.ArgumentParser()
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("modules", nargs="+")

@@ -68,6 +68,8 @@ def while_serving(
 def waits_for_acknowledgements(connection: socket.socket) -> bool:
     """At its other end: the server lives in this process, so its socket is one of our own."""
     for name in Path("/proc/self/fd").iterdir():
+        if not name.is_socket():  # a copy of anything else would stay open for ever
+            continue
         with suppress(OSError), socket.socket(fileno=os.dup(int(name.name))) as candidate:
             if candidate.getpeername() == connection.getsockname():
                 return not candidate.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
