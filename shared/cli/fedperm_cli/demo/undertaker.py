@@ -30,7 +30,7 @@ class Undertaker:
         self._tell(f"-{leader}\n")
 
     def dismiss(self) -> None:
-        """All have ended. It is killed, not left to notice: somebody may hold a copy of the pipe."""
+        """All have ended. Killed, not left to notice: somebody may hold a copy of the pipe."""
         self._process.kill()
         self._process.communicate()
 
