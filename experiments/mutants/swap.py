@@ -14,7 +14,7 @@ class LiveFunctions:
         self._functions = [
             function
             for function in gc.get_objects()
-            if isinstance(function, FunctionType) and function.__code__.co_filename in filenames
+            if type(function) is FunctionType and function.__code__.co_filename in filenames
         ]
 
     def take_in(self, mutant: Mutant, filename: str) -> bool:

@@ -102,7 +102,7 @@ def persisting(method: Callable[Arguments, Result]) -> Callable[Arguments, Resul
 
 def warn_if_compiled_in() -> None:
     """At the start of a program."""
-    if ARE_COMPILED_IN:
+    if _wanted not in {"", WATCH}:
         log.warning("crash points are compiled in (%s=%s): for tests only", VARIABLE, _wanted)
 
 
