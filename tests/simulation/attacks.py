@@ -51,6 +51,17 @@ class Attacks:
             body = self._judge.released[slot]
             await self._upload("another's slot", member, slot, place, body, {403})
 
+    async def stolen(self, member: Member, which: int) -> None:
+        """In one's own place, what another has signed."""
+        slot = self._slot(member, which)
+        others = [other for other in self._judge.released if slot and other.client != slot.client]
+        if slot is not None and others:
+            other = others[which % len(others)]
+            body = self._judge.released[other]
+            await self._upload(
+                "another's update", member, slot, slot, body, {422}, signed_for=other
+            )
+
     async def early(self, member: Member, which: int) -> None:
         """For a round that was not opened."""
         slot = self._slot(member, which)
@@ -93,13 +104,16 @@ class Attacks:
         body: bytes,
         expected: set[int],
         ahead: int = 0,
+        signed_for: Slot | None = None,
     ) -> None:
-        """`known` is a slot of a round that was opened: its epoch is taken, or one `ahead`."""
+        """`known` is a slot of a round that was opened: its epoch is taken, or one `ahead`. The
+        manifest names the place, or another one."""
         assert member.session is not None
         epoch = self._world.aggregator.stores.reports.outcome("demo", known.round).epoch + ahead
         with acting(member.life):
             try:
-                status = await self._status(member.session, place, epoch, body)
+                manifest = self._manifest(signed_for or place, epoch, body)
+                status = await self._status(member.session, place, manifest, body)
             except Killed:
                 member.end()
                 return
@@ -109,18 +123,22 @@ class Attacks:
         if status not in expected:
             self._judge.object("wrong answer", f"{attack} at {place}: {status}, not {expected}")
 
-    async def _status(self, session: Session, place: Slot, epoch: int, body: bytes) -> int | None:
-        """The answer's, 200 for any receipt; None if a fault came in between."""
+    def _manifest(self, slot: Slot, epoch: int, body: bytes) -> Manifest:
         assert self._judge.document is not None
-        manifest = Manifest(
+        return Manifest(
             run="demo",
             document=self._judge.document.sha256,
-            round=place.round,
+            round=slot.round,
             epoch=epoch,
-            client=place.client,
+            client=slot.client,
             sha256=sha256_of(body),
             size=len(body),
         )
+
+    async def _status(
+        self, session: Session, place: Slot, manifest: Manifest, body: bytes
+    ) -> int | None:
+        """The answer's, 200 for any receipt; None if a fault came in between."""
         signed = sign(manifest, session.identity.keys.signing)
         try:
             await session.access.using(

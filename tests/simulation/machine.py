@@ -248,6 +248,10 @@ class Simulation(RuleBasedStateMachine):
         self.do(self.attacks.wrong_slot(self.world.member(who), which))
 
     @rule(who=WHO, which=st.integers(0, 9))
+    def stolen(self, who: int, which: int) -> None:
+        self.do(self.attacks.stolen(self.world.member(who), which))
+
+    @rule(who=WHO, which=st.integers(0, 9))
     def early(self, who: int, which: int) -> None:
         self.do(self.attacks.early(self.world.member(who), which))
 
