@@ -20,7 +20,7 @@ AT_ONCE = 4
 hundreds of them, but nobody else has to wait meanwhile."""
 
 LONG_TURN_SECONDS = 0.005
-BREATHER_SECONDS = 0.03
+BREATHER_SECONDS = 0.05
 """Whoever is told of a new round comes back with several requests. When the loop is busy with those
 of the clients told before, the next hear of it a little later: they would only wait in line."""
 
