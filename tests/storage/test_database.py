@@ -1,6 +1,6 @@
 """Transactions: all or nothing, one at a time, and trouble in words; on both databases alike."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import pytest
 from sqlalchemy import func, select, text
@@ -99,9 +99,9 @@ def test_entries_are_seen_in_the_order_of_their_numbers(counters):
     seen: list[int] = []
     with ThreadPoolExecutor(THREADS) as threads:
         writing = [threads.submit(counters.enter) for _ in range(200)]
-        while len(seen) < 200 and not (seen and all(w.done() for w in writing)):
+        for written in as_completed(writing):
+            written.result()
             seen += counters.entries(after=seen[-1] if seen else 0)
-        seen += counters.entries(after=seen[-1])
     assert len(seen) == 200
 
 
