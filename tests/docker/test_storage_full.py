@@ -1,6 +1,6 @@
 """The aggregator's disk is full for a while, in the middle of a run: it costs time, nothing else.
 
-The oracle is that of test_faults: client u adds 1 at coordinate u, so a lost update or one that is
+The oracle is that of the simulation: client u adds 1 at coordinate u, so a lost update or one that is
 counted twice shows in the model.
 """
 
