@@ -130,15 +130,20 @@ class Home:
         }
 
     @contextmanager
-    def client(self, patience: Patience = Patience(0.0), **changes: Any) -> Iterator[Participant]:  # noqa: B008
+    def client(
+        self,
+        patience: Patience = Patience(0.0),  # noqa: B008
+        randomness: Random | None = None,
+        **changes: Any,
+    ) -> Iterator[Participant]:
         """A started client. Leaving the block without more ado is a crash."""
         settings = ClientSettings(**(self._settings | changes))
         peers = Peers(
             KeyServerApi(_connection(self.to_key_server)),
             AggregatorApi(_connection(self.to_aggregator)),
         )
-        clock, randomness = self._federation.clock, Random(f"{self.name} {_starts()}")
-        with environment(settings, peers, clock, randomness, poll_seconds=0.0) as given:
+        clock, drawn = self._federation.clock, randomness or Random(f"{self.name} {_starts()}")
+        with environment(settings, peers, clock, drawn, poll_seconds=0.0) as given:
             yield Participant(given, patience)
 
     @property
