@@ -7,7 +7,8 @@ import pytest
 from fedperm.errors import BudgetError, LedgerError
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.registry import DEFAULT
-from fedperm.privacy.run_release import event_of, noise_of
+from fedperm.privacy.report import privacy_report
+from fedperm.privacy.run_release import event_of, noise_of, release_of
 from fedperm_client.account import Account, open_ledger
 from fedperm_client.errors import StateError
 from fedperm_client.identity import ClientKeys
@@ -94,3 +95,17 @@ def test_what_passes_the_budget_is_not_charged(state, tmp_path):
         one.charge(outbox.put(3, 1, b"upload"))
     assert "0 rounds are left" in refusal.value.hint
     assert len(one.ledger.charges()) == 2
+
+
+def test_the_report_holds_the_spent_the_budget_and_what_a_whole_update_costs(state, tmp_path):
+    one, outbox = account(state), Outbox(tmp_path)
+    assert one.report().charges == one.report().epsilon == one.report().whole_update == 0
+    for number in (1, 2):
+        one.charge(outbox.put(number, 1, b"upload"))
+    replace(one, run="another").charge(outbox.put(3, 1, b"upload"))
+    report = one.report()
+    assert report.epsilon == one.ledger.spent()
+    assert (report.budget, report.delta, report.charges) == (GENEROUS.max_epsilon, 1e-5, 2)
+    release = release_of(document(), one.noise, DEFAULT, 1e-5)
+    rounds = replace(release, rounds=Rounds(one.event, 2))
+    assert report.whole_update == pytest.approx(privacy_report(rounds).rows.whole_update.epsilon)

@@ -4,12 +4,15 @@ A ledger is started together with the client's keys and never again: a state dir
 its ledger has released who knows what.
 """
 
+import math
 from dataclasses import dataclass
 
-from fedperm.noise.sampler import NoiseSampler
-from fedperm.privacy.events import ShuffledLaplace
+from fedperm.noise.sampler import NoiseSampler, sampler_epsilon
+from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.ledger import Charge, Ledger
 from fedperm.privacy.registry import accountant_named
+from fedperm.privacy.units import whole_update
+from fedperm.wire.aggregator import LedgerReport
 from fedperm.wire.digest import sha256_of
 from fedperm_client.ceilings import Ceilings
 from fedperm_client.errors import StateError
@@ -54,3 +57,23 @@ class Account:
     def has_charged(self, number: int) -> bool:
         """Whether an update of this round may have left."""
         return any((one.run, one.round) == (self.run, number) for one in self.ledger.charges())
+
+    def report(self) -> LedgerReport:
+        """For the run's operator: it holds nothing that depends on data."""
+        budget = self.ledger.budget
+        charges = sum(one.run == self.run for one in self.ledger.charges())
+        return LedgerReport(
+            epsilon=self.ledger.spent(),
+            budget=budget.epsilon,
+            delta=budget.delta,
+            accountant=budget.accountant,
+            charges=charges,
+            whole_update=self._whole_update(charges, budget.delta),
+        )
+
+    def _whole_update(self, charges: int, delta: float) -> float:
+        if charges == 0:
+            return 0.0
+        rounds = Rounds(self.event, charges)
+        extra = sampler_epsilon(self.noise.eta, self.event.geometry.padded_d, charges)
+        return whole_update(rounds, delta * math.exp(-extra / 2)) + extra

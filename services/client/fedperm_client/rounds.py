@@ -108,6 +108,7 @@ class TakingPart:
             bytes_down=measured.bytes_down,
             test=_metrics(self.run.learner.test(parameters)),
             train_loss=loss if loss is not None and math.isfinite(loss) else None,
+            ledger=None if self.run.account is None else self.run.account.report(),
         )
 
     async def _report(self, record: RoundRecord) -> None:

@@ -21,6 +21,7 @@ Seconds = Annotated[float, Field(ge=0)]
 ReportedSeconds = Annotated[float, Field(ge=0, le=1e9)]
 Octets = Annotated[int, Field(ge=0, lt=1 << 53)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Epsilon = Annotated[float, Field(ge=0)]
 """What clients say of themselves is bounded: whoever adds it up must not overflow."""
 
 
@@ -206,15 +207,30 @@ class TestMetrics(Message):
     loss: float
 
 
+class LedgerReport(Message):
+    """A client's own account after a round. `epsilon` of its budget is spent, in the paper's unit
+    and over everything that the ledger counts, other runs too; `whole_update` is what the
+    `charges` of this run cost a whole update."""
+
+    epsilon: Epsilon
+    budget: Epsilon
+    delta: Share
+    accountant: Annotated[str, Field(max_length=100)]
+    charges: Annotated[int, Field(ge=0, le=MOST_ROUNDS)]
+    whole_update: Epsilon
+
+
 class ClientReport(Message):
     """Sent after a round was settled. `train_loss` is an unnoised release: only if the run's
-    document asks for it and the client's own settings allow it."""
+    document asks for it and the client's own settings allow it. Without a budget there is no
+    `ledger`."""
 
     seconds: ClientSeconds
     bytes_up: Octets
     bytes_down: Octets
     test: TestMetrics | None
     train_loss: float | None = None
+    ledger: LedgerReport | None = None
 
 
 class NamedReport(Message):
