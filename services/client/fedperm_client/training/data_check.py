@@ -43,7 +43,9 @@ def check_classes(largest_label: int, classes: int) -> None:
 
 
 def _check_finite(name: str, tensor: Tensor) -> None:
-    if not bool(torch.isfinite(tensor).all()):
+    """Every round and over all records: only where their sum is not finite are they looked at one
+    by one, since large numbers may overflow it."""
+    if not bool(torch.isfinite(tensor.sum()) or torch.isfinite(tensor).all()):
         raise PerExampleError(
             f"the {name} hold NaN or infinity: they have no gradient to clip",
             "repair or leave out such records",

@@ -84,7 +84,6 @@ def mean_clipped_gradient(
     check_per_example(module)
     check_inputs(module, inputs)
     check_targets(targets)
-    inputs, targets = _double(inputs), _double(targets)
     with torch.no_grad():
         if loss is functional.cross_entropy and _are_labels(targets):
             return _flat(_of_labels(module, inputs, targets, clip_norm))
@@ -123,7 +122,7 @@ def _clipped_gradients(
     for some, their in _batches(inputs, targets, at_once):
         per_example = vmap(grad(_loss_of_one(module, loss)), in_dims=(None, 0, 0))
         with refusals_in_words():
-            gradients = per_example(parameters, some, their)
+            gradients = per_example(parameters, _double(some), _double(their))
         for total, part in zip(sums, _clipped_sums(gradients, clip_norm), strict=True):
             total.add_(part)
     return [total / len(inputs) for total in sums]

@@ -8,6 +8,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.modules import module as torch_modules
 
+_VALUES_AT_ONCE = 1 << 19
+"""Inputs held as float64 at once, 4 MB: they stay in the processor's cache between two uses."""
+
 
 def linear_layer(module: nn.Module) -> nn.Linear | None:
     """The only layer of a linear model, flattening aside; None for any other module.
@@ -56,17 +59,26 @@ def _owns_all(layer: nn.Linear, module: nn.Module) -> bool:
 def clipped_gradients(
     layer: nn.Linear, inputs: Tensor, labels: Tensor, clip_norm: float
 ) -> list[Tensor]:
-    """Mean of the clipped gradients, one tensor a parameter.
+    """Mean of the clipped gradients, one tensor a parameter."""
+    total = torch.zeros(layer.out_features, layer.in_features + 1, dtype=torch.float64)
+    at_once = max(1, _VALUES_AT_ONCE // layer.in_features)
+    for some, their in zip(inputs.split(at_once), labels.split(at_once), strict=True):
+        residual, flat = _clipped_residuals(layer, some, their, clip_norm)
+        total[:, :-1].addmm_(residual.T, flat)
+        total[:, -1].add_(residual.sum(0))
+    mean = total / len(inputs)
+    return [mean[:, :-1]] if layer.bias is None else [mean[:, :-1], mean[:, -1]]
 
-    With r = softmax(Wx + c) - onehot(y), the gradient is r x^T for W and r for c; together they
-    have the norm |r| sqrt(|x|^2 + 1), or |r| |x| where there is no c.
-    """
+
+def _clipped_residuals(
+    layer: nn.Linear, inputs: Tensor, labels: Tensor, clip_norm: float
+) -> tuple[Tensor, Tensor]:
+    """With r = softmax(Wx + c) - onehot(y), the gradient is r x^T for W and r for c; together they
+    have the norm |r| sqrt(|x|^2 + 1), or |r| |x| where there is no c. The r, scaled, and the x."""
     flat = inputs.flatten(1).double()
     bias = None if layer.bias is None else layer.bias.double()
     logits = functional.linear(flat, layer.weight.double(), bias)
     residual = logits.softmax(1) - functional.one_hot(labels, layer.out_features)
     with_bias = 0.0 if bias is None else 1.0
-    norms = residual.norm(dim=1) * torch.sqrt(flat.square().sum(1) + with_bias)
-    scaled = residual * ((clip_norm / norms).clamp(max=1.0) / len(flat)).unsqueeze(1)
-    weight = scaled.T @ flat
-    return [weight] if bias is None else [weight, scaled.sum(0)]
+    norms = residual.norm(dim=1) * torch.sqrt(flat.norm(dim=1).square() + with_bias)
+    return residual * (clip_norm / norms).clamp(max=1.0).unsqueeze(1), flat
