@@ -1,0 +1,1 @@
+"""Everything that `docs/results.md` shows: measured, kept in files, drawn and written up."""
