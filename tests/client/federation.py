@@ -134,13 +134,14 @@ class Home:
         self,
         patience: Patience = Patience(0.0),  # noqa: B008
         randomness: Random | None = None,
+        api: Callable[[Connection], AggregatorApi] = AggregatorApi,
         **changes: Any,
     ) -> Iterator[Participant]:
         """A started client. Leaving the block without more ado is a crash."""
         settings = ClientSettings(**(self._settings | changes))
         peers = Peers(
             KeyServerApi(_connection(self.to_key_server)),
-            AggregatorApi(_connection(self.to_aggregator)),
+            api(_connection(self.to_aggregator)),
         )
         clock, drawn = self._federation.clock, randomness or Random(f"{self.name} {_starts()}")
         with environment(settings, peers, clock, drawn, poll_seconds=0.0) as given:
