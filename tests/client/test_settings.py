@@ -84,3 +84,9 @@ def test_what_is_no_token_is_a_wrong_setting_and_is_not_repeated(settings):
         wrong.token()
     assert cut_off not in str(refusal.value)
     assert cut_off not in repr(wrong)
+
+
+def test_the_task_has_a_name_that_the_command_shares(settings, monkeypatch):
+    monkeypatch.setenv("FEDPERM_TASK", "flowers.py:Flowers")
+    assert settings().task == "flowers.py:Flowers"
+    assert settings(TASK="trees.py:Trees").task == "trees.py:Trees"

@@ -47,7 +47,7 @@ def test_what_is_no_task_is_refused(name, problem):
 def test_a_runs_document_cannot_name_a_file():
     with pytest.raises(TaskError, match="is not built in") as refusal:
         task_of_run(OWN, None, context())
-    assert "FEDPERM_CLIENT_TASK" in refusal.value.hint
+    assert "FEDPERM_TASK" in refusal.value.hint
 
 
 def test_the_clients_own_task_goes_before_the_documents():

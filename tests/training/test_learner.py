@@ -1,6 +1,7 @@
 """A task becomes numbers, or is refused before the first round."""
 
 from dataclasses import replace
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -18,7 +19,7 @@ from fedperm_client.tasks.digits import Digits
 from fedperm_client.tasks.task import Examples
 from fedperm_client.training.evaluation import evaluate
 from fedperm_client.training.learner import Learner
-from fedperm_client.training.parameters import load, tensors_of
+from fedperm_client.training.parameters import constants_sha256, load, tensors_of
 from fedperm_client.training.per_example import ClippedStep
 from fedperm_client.training.sgd import LocalSgd
 from tests.client.documents import DIGITS, document
@@ -61,6 +62,7 @@ def fitting(task):
     model = {
         "tensors": [t.model_dump() for t in tensors_of(task.model())],
         "initial_sha256": "0" * 64,
+        "constants_sha256": constants_sha256(task.model()),
     }
     return document(model=model)
 
@@ -140,14 +142,44 @@ class Shifted(nn.Module):
 
 
 def frozen() -> nn.Module:
-    module = linear(bias=True)
-    module.bias.requires_grad_(requires_grad=False)
-    return module
+    return linear(bias=True).requires_grad_(requires_grad=False)
 
 
 def test_constant_buffers_are_fine():
     task = Toy(Shifted())
     Learner(task, fitting(task), UNPROTECTED)
+
+
+class Two(nn.Module):
+    """Has two outputs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(FEATURES, CLASSES)
+
+    def forward(self, inputs):
+        return self.layer(inputs), inputs
+
+
+class Detached(Two):
+    def forward(self, inputs):
+        return self.layer(inputs).detach()
+
+
+def of_arrays() -> Examples:
+    return Examples(*(values.numpy() for values in batch(8, seed=1)))
+
+
+def spoilt(value: float = 0.0, label: int = 0) -> Examples:
+    """The last record is unlike the others."""
+    inputs, labels = batch(8, seed=1)
+    inputs[-1], labels[-1] = value, label
+    return Examples(inputs, labels)
+
+
+def float_labels() -> Examples:
+    inputs, labels = batch(8, seed=1)
+    return Examples(inputs, labels.float())
 
 
 def normalised() -> nn.Module:
@@ -163,12 +195,20 @@ def examples(inputs: int, targets: int) -> Examples:
     [
         ({"module": normalised()}, "buffer 0.running_mean", "GroupNorm"),
         ({"module": Counting()}, "buffer calls", "constant"),
-        ({"module": frozen()}, "parameter bias is frozen", "buffer"),
+        ({"module": Counting().double()}, "float32.*same dtype", "inputs.float"),
+        ({"module": Two()}, "output is tuple", "one tensor"),
+        ({"module": Detached()}, "does not depend on what is trained", "detach"),
         ({"module": nn.Linear(FEATURES + 1, CLASSES)}, "on the first records", "shapes"),
         ({"training": examples(3, 2)}, "3 inputs and 2 targets", "one target"),
         ({"training": examples(0, 0)}, "0 inputs", "at least one"),
         ({"training": batch(3, seed=1)}, "training_data.* gives tuple", "Examples"),
         ({"test": batch(3, seed=1)}, "test_data.* gives tuple", "Examples"),
+        ({"training": of_arrays()}, "inputs of training_data.* are ndarray", "torch.as_tensor"),
+        ({"training": Examples(torch.tensor(1.0), torch.tensor(1))}, "one number", "axis 0"),
+        ({"training": spoilt(float("nan"))}, "inputs of training_data.* NaN", "repair"),
+        ({"training": spoilt(label=CLASSES)}, "records of training_data.*out of bounds", "labels"),
+        ({"test": spoilt(label=CLASSES)}, "records of test_data.*out of bounds", "labels"),
+        ({"training": float_labels()}, r"targets float32 \[2\].*Long", r"targets.long"),
     ],
 )
 def test_a_wrong_task_is_refused_with_a_way_out(parts, problem, way_out):
@@ -178,13 +218,46 @@ def test_a_wrong_task_is_refused_with_a_way_out(parts, problem, way_out):
     assert way_out in refusal.value.hint
 
 
-def test_a_loss_of_many_numbers_is_refused():
+@pytest.mark.parametrize(
+    ("loss", "problem", "way_out"),
+    [
+        (partial(functional.cross_entropy, reduction="none"), r"has the shape \[2\]", "mean"),
+        (partial(functional.cross_entropy, reduction="sum"), "is a sum over records", "mean"),
+        (lambda _outputs, _targets: 0.5, "gives float", "a tensor"),
+        (lambda outputs, _targets: outputs.nonsense, "no attribute", "shapes and types"),
+        (lambda outputs, targets: functional.mse_loss(outputs[:, :1], targets.float()),
+         "Using a target size", "outputs' shape"),
+        (lambda outputs, _targets: torch.log(outputs.mean() * 0), "data.* is -inf", "guard"),
+    ],
+)  # fmt: skip
+def test_a_wrong_loss_is_refused_with_a_way_out(loss, problem, way_out):
     task = Toy()
-    task.loss = lambda outputs, targets: functional.cross_entropy(
-        outputs, targets, reduction="none"
-    )
-    with pytest.raises(TaskError, match=r"loss has the shape \(2,\)"):
+    task.loss = loss
+    with pytest.raises(TaskError, match=problem) as refusal:
         Learner(task, fitting(task), UNPROTECTED)
+    assert way_out in refusal.value.hint
+
+
+@pytest.mark.parametrize(
+    ("module", "problem"),
+    [
+        (frozen(), "no parameter that is trained"),
+        (nn.LazyLinear(CLASSES), "parameter weight has no shape"),
+    ],
+)
+def test_a_model_that_no_run_could_have_is_refused(module, problem):
+    with pytest.raises(TaskError, match=problem):
+        Learner(Toy(module), document(), UNPROTECTED)
+
+
+@pytest.mark.parametrize("part", ["model", "training_data", "test_data"])
+def test_an_error_in_a_part_is_told_with_its_place(part):
+    task = Toy()
+    expected = fitting(task)
+    setattr(task, part, lambda: {}["records.csv"])
+    with pytest.raises(TaskError, match=rf"{part}\(\) failed: KeyError: 'records.csv'") as refusal:
+        Learner(task, expected, UNPROTECTED)
+    assert "test_learner.py, line " in refusal.value.hint
 
 
 def test_what_is_no_module_is_refused():

@@ -34,13 +34,6 @@ def test_layers_without_gradients_of_one_example_are_refused(layer, problem):
     assert refusal.value.message.startswith("1 is a")
 
 
-def test_frozen_parameters_are_refused():
-    frozen = linear(bias=True)
-    frozen.bias.requires_grad = False
-    with pytest.raises(PerExampleError, match="parameter bias is frozen"):
-        mean_clipped_gradient(frozen, *batch(3, seed=1), 1.0)
-
-
 def test_backward_hooks_are_refused():
     module = linear(bias=True)
     module.register_full_backward_hook(lambda _module, _inner, _outer: None)

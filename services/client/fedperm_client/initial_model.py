@@ -14,16 +14,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from pydantic import ValidationError
+from torch import nn
 
 from fedperm.durable_file import write_durably
 from fedperm.errors import FedPermError
 from fedperm.run_document import ModelSpec
 from fedperm.wire.digest import sha256_of
+from fedperm.wire.message import MOST_NAMED, place_of
 from fedperm.wire.model import encode_model
+from fedperm_client.errors import TaskError
 from fedperm_client.tasks.loading import make_task
 from fedperm_client.tasks.task import Option, TaskContext
-from fedperm_client.training.parameters import flatten, tensors_of
-from fedperm_client.training.task_check import check_module
+from fedperm_client.training.parameters import constants_sha256, flatten, tensors_of
+from fedperm_client.training.task_check import checked_model
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,23 @@ def initial_model(
     made = make_task(task, TaskContext(options, 0, 1, data_directory))
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        module = made.model()
-    check_module(module)
+        module = checked_model(made)
     body = encode_model(flatten(module))
-    spec = ModelSpec(tensors=tensors_of(module), initial_sha256=sha256_of(body))
-    return InitialModel(spec, body)
+    return InitialModel(_spec(module, body), body)
+
+
+def _spec(module: nn.Module, body: bytes) -> ModelSpec:
+    try:
+        return ModelSpec(
+            tensors=tensors_of(module),
+            initial_sha256=sha256_of(body),
+            constants_sha256=constants_sha256(module),
+        )
+    except ValidationError as error:
+        wrong = "; ".join(f"{place_of(e)}: {e['msg']}" for e in error.errors()[:MOST_NAMED])
+        raise TaskError(
+            f"no run can have this model: {wrong}", "train fewer parameters: freeze the others"
+        ) from None
 
 
 def main(arguments: list[str] | None = None) -> int:

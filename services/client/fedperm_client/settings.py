@@ -6,7 +6,7 @@ The run's operator writes the run's document; these settings are the client's an
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from fedperm.errors import FedPermError, SettingsError, UnauthenticatedError
@@ -23,9 +23,9 @@ Url = Annotated[str, Field(pattern=r"^https?://[^/]+")]
 
 
 class ClientSettings(Settings):
-    """FEDPERM_CLIENT_RUN and so on."""
+    """FEDPERM_CLIENT_RUN and so on; the task is also FEDPERM_TASK, as for the command."""
 
-    model_config = SettingsConfigDict(env_prefix="FEDPERM_CLIENT_")
+    model_config = SettingsConfigDict(env_prefix="FEDPERM_CLIENT_", populate_by_name=True)
 
     keyserver_url: Url
     aggregator_url: Url
@@ -36,7 +36,9 @@ class ClientSettings(Settings):
     enrolment_token_file: Path | None = None
     state_directory: Path
     data_directory: Path = Path("data")
-    task: str | None = None
+    task: Annotated[
+        str | None, Field(validation_alias=AliasChoices("FEDPERM_CLIENT_TASK", "FEDPERM_TASK"))
+    ] = None
     shard: Annotated[int, Field(ge=0)] | None = None
 
     max_epsilon: Positive | None = None

@@ -45,10 +45,14 @@ class TensorSpec(Message):
 
 
 class ModelSpec(Message):
-    """What is trained: tensors in the order in which they are flattened, and where all start."""
+    """What is trained: tensors in the order in which they are flattened, and where all start.
+
+    `constants_sha256` is for what the model has beside them, the same at every client.
+    """
 
     tensors: Annotated[Many[TensorSpec], Field(min_length=1, max_length=4096)]
     initial_sha256: Sha256
+    constants_sha256: Sha256 | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -3,10 +3,12 @@
 import importlib.util
 import sys
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from fedperm_client.errors import TaskError
+from fedperm_client.tasks.asking import asking_for
 from fedperm_client.tasks.digits import Digits
 from fedperm_client.tasks.mnist import Mnist
 from fedperm_client.tasks.shards import without_shards
@@ -23,12 +25,9 @@ def make_task(name: str, context: TaskContext) -> Task:
     """`name` is built in, or `path.py:Class`; never pass on a name from a run's document here
     that may hold a path: see `task_of_run`."""
     factory = BUILT_IN.get(name) or _class_in_file(name)
-    try:
+    _check_takes_a_context(name, factory)
+    with asking_for(f"making {name}"):
         task = factory(without_shards(context))
-    except TypeError as error:
-        raise TaskError(
-            f"{name} cannot be made: {error}", "let its __init__ take one TaskContext"
-        ) from error
     _check_parts(name, task)
     return task
 
@@ -38,7 +37,7 @@ def task_of_run(named: str, own: str | None, context: TaskContext) -> Task:
     if own is None and named not in BUILT_IN:
         raise TaskError(
             f"the run's task is {named}, which is not built in",
-            "set FEDPERM_CLIENT_TASK to path.py:Class; built in are " + ", ".join(BUILT_IN),
+            "set FEDPERM_TASK to path.py:Class; built in are " + ", ".join(BUILT_IN),
         )
     return make_task(own or named, context)
 
@@ -52,7 +51,7 @@ def _class_in_file(name: str) -> TaskFactory:
         )
     module = _module(Path(path))
     factory: TaskFactory | None = getattr(module, class_name, None)
-    if factory is None:
+    if not callable(factory):
         raise TaskError(f"{path} has no class {class_name}", "check the name after the colon")
     return factory
 
@@ -71,6 +70,15 @@ def _module(path: Path) -> Any:
             f"{path} cannot be imported: {type(error).__name__}: {error}", "run it by itself first"
         ) from error
     return module
+
+
+def _check_takes_a_context(name: str, factory: TaskFactory) -> None:
+    try:
+        signature(factory).bind(None)
+    except TypeError as error:
+        raise TaskError(
+            f"{name} cannot be made: {error}", "let its __init__ take one TaskContext"
+        ) from None
 
 
 def _check_parts(name: str, task: object) -> None:

@@ -12,12 +12,8 @@ from fedperm_client.training.model_check import check_per_example
 from fedperm_client.training.parameters import load
 from fedperm_client.training.per_example import ClippedStep
 from fedperm_client.training.sgd import LocalSgd
-from fedperm_client.training.task_check import (
-    check_examples,
-    check_module,
-    check_tensors,
-    try_out,
-)
+from fedperm_client.training.task_check import check_is_the_runs, checked_model
+from fedperm_client.training.trial import try_out
 
 
 class Learner:
@@ -28,14 +24,10 @@ class Learner:
         self._task = task
         self._spec = document.training
         self._promise = promise
-        self._module = task.model()
-        check_module(self._module)
-        check_tensors(self._module, document.model.tensors)
-        self._own, self._public = task.training_data(), task.test_data()
-        check_examples(self._own, "training_data")
-        if self._public is not None:
-            check_examples(self._public, "test_data")
-        try_out(self._module, self._own, task.loss)
+        self._module = checked_model(task)
+        check_is_the_runs(self._module, document.model)
+        tried = try_out(task, self._module)
+        self._own, self._public = tried.own, tried.public
         if promise.clip_norm is not None:
             self._check_promise()
 

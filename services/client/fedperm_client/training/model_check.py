@@ -3,23 +3,18 @@
 from torch import nn
 
 from fedperm_client.training.errors import PerExampleError
+from fedperm_client.training.mode import is_frozen
 
 
 def check_per_example(module: nn.Module) -> None:
     """None if every example has a gradient of its own; raises, with a way out, if not.
 
-    Constant buffers (an input mean, positional codes) are allowed: they are computed with, never
-    written. No check can see where their values are from; the guarantee needs them, as it needs
-    the parameters, to be the same whatever the client's records are.
+    Frozen parameters and constant buffers (an input mean, positional codes) are allowed: they are
+    computed with, never written. No check can see where their values are from; the guarantee needs
+    them, as it needs the parameters, to be the same whatever the client's records are.
     """
     for name, part in module.named_modules():
         _check_part(name or "the module", part)
-    for name, parameter in module.named_parameters():
-        if not parameter.requires_grad:
-            raise PerExampleError(
-                f"the parameter {name} is frozen, yet is part of the update",
-                "hand in only the part of the model that is trained",
-            )
 
 
 def _check_part(name: str, part: nn.Module) -> None:
@@ -37,6 +32,8 @@ def _check_part(name: str, part: nn.Module) -> None:
 
 
 def _check_statistics(name: str, part: nn.Module) -> None:
+    if _computes_with_constants(part):
+        return
     if isinstance(part, nn.modules.batchnorm._BatchNorm):
         raise PerExampleError(
             f"{name} is a {type(part).__name__}: its output mixes all examples of a batch",
@@ -47,3 +44,8 @@ def _check_statistics(name: str, part: nn.Module) -> None:
             f"{name} is a {type(part).__name__} that keeps statistics of all examples",
             "set track_running_stats=False, or use GroupNorm or LayerNorm",
         )
+
+
+def _computes_with_constants(part: nn.Module) -> bool:
+    """A frozen normalisation in evaluation mode: a fixed affine map of each example."""
+    return is_frozen(part) and not part.training and getattr(part, "running_mean", None) is not None

@@ -20,6 +20,7 @@ from fedperm_client.training.data_check import (
     check_targets,
 )
 from fedperm_client.training.model_check import check_per_example
+from fedperm_client.training.parameters import constants, trainable
 from fedperm_client.training.vmap_errors import refusals_in_words
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -76,7 +77,7 @@ def mean_clipped_gradient(
     clip_norm: float,
     loss: Loss = functional.cross_entropy,
 ) -> NDArray[np.float64]:
-    """Mean over examples of gradients clipped to `clip_norm`, flat as in `module.parameters()`.
+    """Mean over examples of gradients clipped to `clip_norm`, flat as `parameters` has them.
 
     Everything is computed in float64, so that rounding stays within the guarantee's margin.
     """
@@ -116,7 +117,7 @@ def _clipped_gradients(
     module: nn.Module, inputs: Tensor, targets: Tensor, clip_norm: float, loss: Loss
 ) -> list[Tensor]:
     """The mean of clipped gradients of any module, by vmap over examples."""
-    parameters = {name: p.detach().double() for name, p in module.named_parameters()}
+    parameters = {name: p.detach().double() for name, p in trainable(module).items()}
     at_once = max(1, _VALUES_AT_ONCE // sum(p.numel() for p in parameters.values()))
     sums = [torch.zeros_like(p) for p in parameters.values()]
     for some, their in _batches(inputs, targets, at_once):
@@ -133,12 +134,12 @@ def _loss_of_one(
 ) -> Callable[[dict[str, Tensor], Tensor, Tensor], Tensor]:
     """The loss of one example as a function of the parameters.
 
-    Buffers are copies: should the module write to them, nothing stays for the examples after.
+    Constants are copies: should the module write to them, nothing stays for the examples after.
     """
-    buffers = {name: _double(b.detach().clone()) for name, b in module.named_buffers()}
+    fixed = {name: _double(c.detach().clone()) for name, c in constants(module).items()}
 
     def loss_of_one(values: dict[str, Tensor], example: Tensor, target: Tensor) -> Tensor:
-        output = functional_call(module, (values, buffers), (example.unsqueeze(0),))
+        output = functional_call(module, (values, fixed), (example.unsqueeze(0),))
         return loss(output, target.unsqueeze(0))
 
     return loss_of_one

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from fedperm.wire.model import Parameters
 from fedperm_client.tasks.task import Examples
-from fedperm_client.training.parameters import flatten
+from fedperm_client.training.mode import training_mode
+from fedperm_client.training.parameters import flatten, trainable
 from fedperm_client.training.per_example import Loss
 
 
@@ -25,14 +26,14 @@ class LocalSgd:
     def update(self, module: nn.Module, examples: Examples, randomness: Random) -> Parameters:
         """How far the module's parameters moved; the module is left where they ended."""
         start = flatten(module)
-        module.train()
+        training_mode(module)
         for _ in range(self.epochs):
             for records in self._batches(len(examples), randomness):
                 self._step(module, examples.inputs[records], examples.targets[records])
         return flatten(module) - start
 
     def _step(self, module: nn.Module, inputs: Tensor, targets: Tensor) -> None:
-        parameters = list(module.parameters())
+        parameters = list(trainable(module).values())
         value = self.loss(module(inputs), targets)
         gradients = torch.autograd.grad(value, parameters, allow_unused=True)
         with torch.no_grad():

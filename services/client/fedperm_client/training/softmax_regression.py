@@ -8,6 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.modules import module as torch_modules
 
+from fedperm_client.training.parameters import trainable
+
 _VALUES_AT_ONCE = 1 << 19
 """Inputs held as float64 at once, 4 MB: they stay in the processor's cache between two uses."""
 
@@ -46,9 +48,9 @@ def _is_altered(module: nn.Module) -> bool:
 
 
 def _is_plain(layer: nn.Linear) -> bool:
-    """W, then c if there is one, and both parameters: weight_norm, say, has others."""
+    """W, then c if there is one, and both trained parameters: weight_norm, say, has others."""
     expected = ["weight"] if layer.bias is None else ["weight", "bias"]
-    return [name for name, _ in layer.named_parameters()] == expected
+    return list(trainable(layer)) == expected
 
 
 def _owns_all(layer: nn.Linear, module: nn.Module) -> bool:
