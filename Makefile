@@ -106,6 +106,7 @@ rush: setup ## many idle clients and many uploads at once at one aggregator; IDL
 	$(BIN)/python -m experiments.rush --idle $(or $(IDLE),300) --uploads $(or $(UPLOADS),50)
 
 mutants: setup ## break validation, authentication and the state machine on purpose; MODULE
+	$(BIN)/pip install --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) --no-deps -r experiments/mutants/requirements-mutmut.txt
 	$(BIN)/python -m experiments.mutants $(MODULE)
 
 constraints: setup ## write the versions now installed to constraints.txt
