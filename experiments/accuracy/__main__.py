@@ -11,7 +11,7 @@ import torch
 
 from experiments.accuracy.experiment import Outcome, Wish, run
 from experiments.accuracy.images import test_digits
-from experiments.accuracy.recipes import BY_RECORD, RECIPES
+from experiments.accuracy.recipes import recipe_for
 from experiments.accuracy.setting import Algorithm, World
 from fedperm.errors import FedPermError
 from fedperm_cli.presets import Preset
@@ -20,10 +20,10 @@ from fedperm_cli.presets import Preset
 def main() -> int:
     asked = _parser().parse_args()
     torch.set_num_threads(asked.threads)
-    world = World(seed=asked.seeds[0], alpha=asked.alpha)
+    wish, world = _wish(asked), World(asked.seeds[0], asked.alpha)
     try:
-        digits = test_digits(asked.data, world)
-        outcomes = [run(_wish(asked), digits, world.with_seed(seed)) for seed in asked.seeds]
+        recipe, digits = recipe_for(wish), test_digits(asked.data, world.filter)
+        outcomes = [run(wish, recipe, digits, world.with_seed(seed)) for seed in asked.seeds]
     except FedPermError as error:
         sys.stderr.write(f"{error.message}\n{error.hint}\n")
         return 1
@@ -52,9 +52,8 @@ def _wish(asked: argparse.Namespace) -> Wish:
     by_record = asked.record_epsilon is not None
     return Wish(
         algorithm=asked.algorithm,
-        recipe=BY_RECORD if by_record else RECIPES[asked.algorithm],
         epsilon=asked.record_epsilon if by_record else asked.epsilon,
-        preset=asked.setting,
+        geometry=asked.setting.geometry,
         accountant=asked.accountant,
         for_record=by_record,
     )

@@ -1,6 +1,6 @@
 """The run document of an experiment: what a real federation of it would agree on."""
 
-from experiments.accuracy.setting import CLIENTS, DELTA, KEY_BITS, ROUNDS, VALUE_BITS, Recipe
+from experiments.accuracy.setting import CLIENTS, DELTA, KEY_BITS, ROUNDS, Recipe
 from fedperm.norm_bound import honest_limit
 from fedperm.run_document import (
     KeySpec,
@@ -44,7 +44,7 @@ def document_of(
         ),
         shuffle=ShuffleSpec(k1=geometry.k1, k2=geometry.k2),
         noise=NoiseSpec(clip=recipe.clip, laplace_scale=laplace_scale, delta=DELTA),
-        value_bits=VALUE_BITS,
+        value_bits=recipe.value_bits,
         norm_bound=NormSpec(limit=honest_limit(geometry.padded_d, laplace_scale)),
         rounds=RoundsSpec(
             count=ROUNDS,

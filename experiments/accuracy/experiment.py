@@ -1,26 +1,25 @@
 """One algorithm with one amount of noise on one partition of the data."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from experiments.accuracy.baselines import Averaging, Gaussian
+import numpy as np
+
+from experiments.accuracy.baselines import Allowance, FedAvg, NoisyAveraging, trainers
 from experiments.accuracy.document import document_of
 from experiments.accuracy.fedperm import FedPerm
+from experiments.accuracy.gaussian import REMOVED, REPLACED, noise_for, rounds_within, spent
 from experiments.accuracy.images import Digits
-from experiments.accuracy.privacy import (
-    gaussian_multiplier,
-    report_of,
-    scale_for_record,
-    scale_for_run,
-)
+from experiments.accuracy.privacy import privacy_of, scale_for_record, scale_for_run
 from experiments.accuracy.setting import DELTA, ROUNDS, Algorithm, Recipe, World
-from experiments.accuracy.training import Rounds, train
-from fedperm.privacy.record_level import RecordGuarantee
-from fedperm.privacy.report import PrivacyReport
-from fedperm_cli.presets import Preset
+from experiments.accuracy.training import train
+from fedperm.errors import ParameterError
+from fedperm.windows import Geometry
+from fedperm_cli.presets import LIGHT
 from fedperm_client.tasks.task import Examples
 
-REMOVED, REPLACED = 1.0, 2.0
-"""By how many clips a client that is removed, or replaced by any other, moves what is noised."""
+Parts = Sequence[Examples]
+"""The clients' own records."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +27,8 @@ class Wish:
     """How much noise: none, or for a total epsilon; `for_record` where it is for one record."""
 
     algorithm: Algorithm
-    recipe: Recipe
     epsilon: float | None = None
-    preset: Preset = Preset.LIGHT
+    geometry: Geometry = LIGHT
     accountant: str = "default"
     for_record: bool = False
 
@@ -42,69 +40,57 @@ class Outcome:
     accuracies: tuple[float, ...]
     noise: float
     smallest_client: int
-    privacy: dict[str, float | str]
+    privacy: Mapping[str, float | str]
 
 
-def run(wish: Wish, digits: Digits, world: World) -> Outcome:
+def run(wish: Wish, recipe: Recipe, digits: Digits, world: World, rounds: int = ROUNDS) -> Outcome:
     parts = digits.cut(world)
-    smallest = min(map(len, parts))
     if wish.algorithm is Algorithm.FEDPERM:
-        return _fedperm(wish, digits, world, parts)
-    noise = _gaussian(wish)
-    algorithm = Averaging(wish.recipe, parts, world.seed, noise)
-    return Outcome(
-        _accuracies(algorithm, digits),
-        0.0 if noise is None else noise.multiplier,
-        smallest,
-        _gaussian_privacy(wish),
-    )
+        return _fedperm(wish, recipe, digits, parts, world.seed, rounds)
+    if wish.algorithm is Algorithm.FEDAVG:
+        algorithm = FedAvg(trainers(recipe, parts, world.seed))
+        accuracies = train(algorithm, digits.judged, recipe, rounds)
+        return Outcome(accuracies, 0.0, _smallest(parts), {"none": "no noise, no privacy"})
+    return _gaussian(wish, recipe, digits, parts, world.seed, rounds)
 
 
-def _accuracies(algorithm: Rounds, digits: Digits) -> tuple[float, ...]:
-    return tuple(train(algorithm, digits.judged))
-
-
-def _fedperm(wish: Wish, digits: Digits, world: World, parts: tuple[Examples, ...]) -> Outcome:
-    if wish.epsilon is None:
-        raise ValueError("FedPerm without noise is FedAvg with clipped updates")
-    smallest, geometry = min(map(len, parts)), wish.preset.geometry
+def _fedperm(
+    wish: Wish, recipe: Recipe, digits: Digits, parts: Parts, seed: int, rounds: int
+) -> Outcome:
+    smallest, epsilon = _smallest(parts), _wanted(wish)
     if wish.for_record:
-        scale = scale_for_record(wish.recipe, smallest, wish.epsilon)
+        scale = scale_for_record(recipe, smallest, epsilon)
     else:
-        scale = scale_for_run(wish.accountant, geometry, wish.epsilon)
-    document = document_of(wish.recipe, geometry, scale, smallest)
-    algorithm = FedPerm(document, parts, world.seed)
-    return Outcome(
-        _accuracies(algorithm, digits),
-        scale,
-        smallest,
-        rows_of(report_of(document, wish.accountant)),
-    )
+        scale = scale_for_run(wish.accountant, wish.geometry, epsilon)
+    document = document_of(recipe, wish.geometry, scale, smallest)
+    accuracies = train(FedPerm(document, parts, seed), digits.judged, recipe, rounds)
+    return Outcome(accuracies, scale, smallest, privacy_of(document, wish.accountant))
 
 
-def rows_of(report: PrivacyReport) -> dict[str, float | str]:
-    """All epsilons of a client's 50 rounds side by side."""
-    rows, record = report.rows, report.rows.record
-    return {
-        "accountant": report.accountant,
+def _gaussian(
+    wish: Wish, recipe: Recipe, digits: Digits, parts: Parts, seed: int, rounds: int
+) -> Outcome:
+    epsilon, is_local = _wanted(wish), wish.algorithm is Algorithm.LDP
+    noise = noise_for(epsilon, ROUNDS, REPLACED if is_local else REMOVED, recipe.client_share)
+    allowance = Allowance(noise, rounds_within(epsilon, noise, ROUNDS))
+    generator = np.random.default_rng([seed, 1])
+    algorithm = NoisyAveraging(trainers(recipe, parts, seed), recipe.clip, allowance, generator)
+    accuracies = train(algorithm, digits.judged, recipe, rounds)
+    privacy: dict[str, float | str] = {
+        "accountant": "gaussian-pld",
         "delta": DELTA,
-        "paper_unit": rows.paper_unit.epsilon,
-        "permutation_known": rows.permutation_known.epsilon,
-        "whole_update": rows.whole_update.epsilon,
-        "record": record.epsilon if isinstance(record, RecordGuarantee) else record.reason,
+        "whole_update" if is_local else "participant": spent(noise, allowance.rounds),
     }
+    return Outcome(accuracies, noise.multiplier, _smallest(parts), privacy)
 
 
-def _gaussian(wish: Wish) -> Gaussian | None:
+def _smallest(parts: Parts) -> int:
+    return min(map(len, parts))
+
+
+def _wanted(wish: Wish) -> float:
     if wish.epsilon is None:
-        return None
-    at_clients = wish.algorithm is Algorithm.LDP
-    sensitivity = REPLACED if at_clients else REMOVED
-    return Gaussian(gaussian_multiplier(wish.epsilon, ROUNDS, sensitivity), at_clients)
-
-
-def _gaussian_privacy(wish: Wish) -> dict[str, float | str]:
-    if wish.epsilon is None:
-        return {"none": "no noise, no privacy"}
-    unit = "whole_update" if wish.algorithm is Algorithm.LDP else "participant"
-    return {"accountant": "gaussian-pld", "delta": DELTA, unit: wish.epsilon}
+        raise ParameterError(
+            f"{wish.algorithm} without an epsilon", "give --epsilon, or --record-epsilon"
+        )
+    return wish.epsilon

@@ -1,6 +1,7 @@
 """MNIST, filtered once and dealt out to the clients as the product's task does it."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import torch
@@ -8,7 +9,8 @@ from torch import nn
 from torch.nn import functional
 
 from experiments.accuracy.setting import CLIENTS, World
-from fedperm_client.tasks.images import CLASSES, LabelledImages
+from fedperm_client.tasks.filters import FilterName
+from fedperm_client.tasks.images import CLASSES
 from fedperm_client.tasks.mnist import Mnist
 from fedperm_client.tasks.models import ModelName, classifier
 from fedperm_client.tasks.partition import Partition
@@ -36,15 +38,14 @@ class Digits:
         )
 
 
-def test_digits(data: Path, world: World) -> Digits:
+def test_digits(data: Path, filter_name: FilterName) -> Digits:
     """All 60,000 to train on, judged by the 10,000 of the test set."""
-    task = _mnist(data)
-    return Digits(_examples(task.everybodys(), world), _examples(task.public(), world))
+    return Digits(_training_images(data, filter_name), _test_images(data, filter_name))
 
 
-def validation_digits(data: Path, world: World) -> Digits:
+def validation_digits(data: Path, filter_name: FilterName) -> Digits:
     """50,000 to train on, judged by the other 10,000 of the training set."""
-    everybody = _examples(_mnist(data).everybodys(), world)
+    everybody = _training_images(data, filter_name)
     kept = len(everybody) - HELD_BACK
     return Digits(
         Examples(everybody.inputs[:kept], everybody.targets[:kept]),
@@ -69,9 +70,15 @@ class Given:
         return None
 
 
+@lru_cache(maxsize=1)
+def _training_images(data: Path, filter_name: FilterName) -> Examples:
+    return _mnist(data).everybodys().examples(filter_name)
+
+
+@lru_cache(maxsize=1)
+def _test_images(data: Path, filter_name: FilterName) -> Examples:
+    return _mnist(data).public().examples(filter_name)
+
+
 def _mnist(data: Path) -> Mnist:
     return Mnist(TaskContext({}, 0, 1, data))
-
-
-def _examples(images: LabelledImages, world: World) -> Examples:
-    return images.examples(world.filter)

@@ -1,19 +1,24 @@
 """From a wanted epsilon to noise, and from noise to every epsilon, in its unit."""
 
-import dp_accounting  # type: ignore[import-untyped]
-from dp_accounting.pld import PLDAccountant  # type: ignore[import-untyped]
+from functools import lru_cache
 
 from experiments.accuracy.setting import DELTA, ROUNDS, Recipe
 from fedperm.errors import ParameterError
 from fedperm.privacy.calibration import laplace_scale
-from fedperm.privacy.record_level import LocalTraining, NoRecordBound, laplace_scale_for_record
+from fedperm.privacy.record_level import (
+    LocalTraining,
+    NoRecordBound,
+    RecordGuarantee,
+    laplace_scale_for_record,
+)
 from fedperm.privacy.registry import accountant_named
-from fedperm.privacy.report import PrivacyReport, privacy_report
+from fedperm.privacy.report import privacy_report
 from fedperm.privacy.run_release import noise_of, release_of
 from fedperm.run_document import RunDocument
 from fedperm.windows import Geometry
 
 
+@lru_cache
 def scale_for_run(accountant: str, geometry: Geometry, epsilon: float) -> float:
     """b for a total in the paper's unit."""
     return laplace_scale(accountant_named(accountant), geometry, ROUNDS, epsilon, DELTA)
@@ -28,20 +33,18 @@ def scale_for_record(recipe: Recipe, smallest: int, epsilon: float) -> float:
     return scale
 
 
-def gaussian_multiplier(epsilon: float, rounds: int, sensitivity: float) -> float:
-    """z, in units of the clip, for a total of (epsilon, DELTA) over so many releases of what one
-    client moves by `sensitivity` clips."""
-
-    def releases(ratio: float) -> dp_accounting.DpEvent:
-        one = dp_accounting.GaussianDpEvent(ratio)
-        return dp_accounting.SelfComposedDpEvent(one, rounds)
-
-    ratio = dp_accounting.calibrate_dp_mechanism(PLDAccountant, releases, epsilon, DELTA)
-    return sensitivity * float(ratio)
-
-
-def report_of(document: RunDocument, accountant: str) -> PrivacyReport:
+def privacy_of(document: RunDocument, accountant: str) -> dict[str, float | str]:
+    """All epsilons of a client's rounds side by side, each named by its unit."""
     noise = noise_of(document)
     if noise is None:
         raise ParameterError("the run has no noise", "there is nothing to report")
-    return privacy_report(release_of(document, noise, accountant_named(accountant), DELTA))
+    report = privacy_report(release_of(document, noise, accountant_named(accountant), DELTA))
+    rows, record = report.rows, report.rows.record
+    return {
+        "accountant": report.accountant,
+        "delta": DELTA,
+        "paper_unit": rows.paper_unit.epsilon,
+        "permutation_known": rows.permutation_known.epsilon,
+        "whole_update": rows.whole_update.epsilon,
+        "record": record.epsilon if isinstance(record, RecordGuarantee) else record.reason,
+    }

@@ -1,5 +1,6 @@
 """How each algorithm trains: what was best on held-back training images (see `tuning`)."""
 
+from experiments.accuracy.experiment import Wish
 from experiments.accuracy.setting import Algorithm, Recipe
 
 RECIPES = {
@@ -10,3 +11,7 @@ RECIPES = {
 }
 BY_RECORD = Recipe(learning_rate=0.1, clip=0.01, record_clip_norm=10.0)
 """FedPerm where the noise is for one record: its gradient must not move the mean far."""
+
+
+def recipe_for(wish: Wish) -> Recipe:
+    return BY_RECORD if wish.for_record else RECIPES[wish.algorithm]

@@ -41,10 +41,10 @@ class LocalSgd:
                 if gradient is not None:
                     parameter.sub_(gradient, alpha=self.learning_rate)
 
-    def _batches(self, count: int, randomness: Random) -> Iterator[Tensor]:
+    def _batches(self, count: int, randomness: Random) -> Iterator[Tensor | slice]:
         """Every record once, in a fresh order if there is more than one batch."""
         if self.batch_size is None or self.batch_size >= count:
-            yield torch.arange(count)
+            yield slice(None)  # no copy of all records
             return
         generator = torch.Generator().manual_seed(randomness.getrandbits(63))
         order = torch.randperm(count, generator=generator)

@@ -64,8 +64,9 @@ def clipped_gradients(
     """Mean of the clipped gradients, one tensor a parameter."""
     total = torch.zeros(layer.out_features, layer.in_features + 1, dtype=torch.float64)
     at_once = max(1, _VALUES_AT_ONCE // layer.in_features)
-    for some, their in zip(inputs.split(at_once), labels.split(at_once), strict=True):
-        residual, flat = _clipped_residuals(layer, some, their, clip_norm)
+    for start in range(0, len(inputs), at_once):
+        some = slice(start, start + at_once)
+        residual, flat = _clipped_residuals(layer, inputs[some], labels[some], clip_norm)
         total[:, :-1].addmm_(residual.T, flat)
         total[:, -1].add_(residual.sum(0))
     mean = total / len(inputs)

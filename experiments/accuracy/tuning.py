@@ -1,0 +1,87 @@
+"""Trials on held-back training images, and which configuration was best."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import mean
+
+from pydantic import JsonValue
+
+from experiments.accuracy.experiment import run
+from experiments.accuracy.images import validation_digits
+from experiments.accuracy.searches import IDEAS, SEARCHES, SEEDS, Search, Tried
+from experiments.accuracy.setting import Algorithm, World
+from experiments.paper.records import ResultFile
+from fedperm.errors import PreconditionError
+
+PART = "tuning"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One configuration of a search on one seed: a measurement."""
+
+    search: Search
+    number: int
+    seed: int
+    part = PART
+    alone = False
+
+    @property
+    def tried(self) -> Tried:
+        return self.search.tried[self.number]
+
+    @property
+    def name(self) -> str:
+        return f"{self.search.name} {self.number} seed {self.seed}"
+
+    @property
+    def settings(self) -> Mapping[str, JsonValue]:
+        wish, tried = self.search.wish, self.tried
+        return {
+            "search": self.search.name,
+            "idea": tried.idea,
+            "recipe": asdict(tried.recipe),
+            "epsilon": wish.epsilon,
+            "accountant": wish.accountant,
+            "filter": tried.filter,
+            "seed": self.seed,
+        }
+
+    @property
+    def expected_seconds(self) -> float:
+        return 13.0 if self.search.wish.algorithm is Algorithm.FEDPERM else 6.0
+
+    def run(self, data: Path) -> Mapping[str, JsonValue]:
+        wish, tried = self.search.wish, self.tried
+        if tried.geometry is not None:
+            wish = replace(wish, geometry=tried.geometry)
+        digits = validation_digits(data, tried.filter)
+        outcome = run(wish, tried.recipe, digits, World(self.seed, filter=tried.filter))
+        return {"accuracy": outcome.accuracies[-1], "noise": outcome.noise}
+
+
+def trials(*, quick: bool) -> Sequence[Trial]:
+    seeds = SEEDS[:1] if quick else SEEDS
+    return [
+        Trial(search, number, seed)
+        for search in (*SEARCHES, *IDEAS)
+        for number in range(len(search.tried))
+        for seed in seeds
+    ]
+
+
+def accuracy_of(tried: int, search: Search, results: ResultFile) -> float:
+    """The mean over the seeds."""
+    names = {Trial(search, tried, seed).name for seed in SEEDS}
+    found = [float(str(r.result["accuracy"])) for r in results.records if r.name in names]
+    if len(found) != len(SEEDS):
+        raise PreconditionError(
+            f"{search.name} {tried} was not tried on all seeds", "run experiments.paper --tune"
+        )
+    return mean(found)
+
+
+def best_of(search: Search, results: ResultFile) -> Tried:
+    numbers = range(len(search.tried))
+    return search.tried[max(numbers, key=lambda n: accuracy_of(n, search, results))]
