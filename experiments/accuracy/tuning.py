@@ -50,7 +50,7 @@ class Trial:
 
     @property
     def expected_seconds(self) -> float:
-        return 13.0 if self.search.wish.algorithm is Algorithm.FEDPERM else 6.0
+        return 6.0 if self.search.wish.algorithm is Algorithm.FEDPERM else 3.0
 
     def run(self, data: Path) -> Mapping[str, JsonValue]:
         wish, tried = self.search.wish, self.tried
