@@ -13,6 +13,7 @@ from fedperm_cli.exit_codes import EPILOG
 from fedperm_cli.keys.commands import keys
 from fedperm_cli.privacy.command import privacy
 from fedperm_cli.run.commands import run_commands
+from fedperm_cli.task.commands import check_task, init_task
 
 application = typer.Typer(
     name="fedperm",
@@ -31,6 +32,8 @@ application.add_typer(keys, name="keys")
 application.add_typer(client_commands, name="client")
 application.add_typer(run_commands, name="run")
 application.add_typer(deployment_commands, name="deployment")
+application.command(epilog=EPILOG)(init_task)
+application.command(epilog=EPILOG)(check_task)
 application.command(epilog=EPILOG)(bench)
 application.command(epilog=EPILOG)(privacy)
 

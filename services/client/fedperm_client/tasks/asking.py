@@ -1,5 +1,6 @@
 """Calls into code that is not ours: whatever it raises becomes an error in words."""
 
+import sysconfig
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +9,7 @@ from pathlib import Path
 from fedperm.errors import FedPermError
 from fedperm_client.errors import TaskError
 
-_OURS = Path(__file__).parents[1]
+_OTHERS = Path(__file__).parents[1], Path(sysconfig.get_path("stdlib"))
 
 
 @contextmanager
@@ -33,4 +34,4 @@ def _place(error: Exception) -> str:
 
 def _is_the_tasks(file: str) -> bool:
     is_installed = "site-packages" in file or file.startswith("<")
-    return not is_installed and _OURS not in Path(file).parents
+    return not is_installed and not any(folder in Path(file).parents for folder in _OTHERS)

@@ -29,7 +29,12 @@ class RunOptions:
         _option(_TASK, "Name of the key that clients share.", metavar="KEY", parser=checked_name),
     ] = None
     task: Annotated[
-        str | None, _option(_TASK, "Data and model: digits, mnist, synthetic or path.py:Class.")
+        str | None,
+        _option(
+            _TASK,
+            "Data and model: digits, mnist, synthetic or path.py:Class.",
+            envvar="FEDPERM_TASK",
+        ),
     ] = None
     option: Annotated[
         list[str],

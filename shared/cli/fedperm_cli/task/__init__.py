@@ -1,0 +1,1 @@
+"""`fedperm init-task` and `check-task`: one's own model and data."""

@@ -1,0 +1,60 @@
+"""A task tried out as a client does before its first round."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fedperm_cli.client_code import client_code
+from fedperm_cli.run.specs import OptionValue
+
+
+@dataclass(frozen=True)
+class TensorFacts:
+    name: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TaskFacts:
+    """`parameters` is d, what is trained; losses and accuracies are of a model just drawn. Its
+    fields are the command's JSON."""
+
+    task: str
+    parameters: int
+    constants: int
+    tensors: tuple[TensorFacts, ...]
+    records: int
+    test_records: int | None
+    loss: float
+    test_loss: float | None
+    test_accuracy: float | None
+
+
+def try_task(
+    task: str, options: dict[str, OptionValue], data: Path, shard: int, shards: int
+) -> TaskFacts:
+    """torch is imported here, and data are read: it takes seconds."""
+    with client_code("tasks are run by the client's code"):
+        from fedperm_client.tasks.loading import make_task  # noqa: PLC0415 (see above)
+        from fedperm_client.tasks.task import TaskContext  # noqa: PLC0415 (see above)
+        from fedperm_client.training.parameters import (  # noqa: PLC0415 (see above)
+            constants,
+            tensors_of,
+        )
+        from fedperm_client.training.task_check import checked_model  # noqa: PLC0415 (see above)
+        from fedperm_client.training.trial import try_out  # noqa: PLC0415 (see above)
+
+    made = make_task(task, TaskContext(options, shard, shards, data))
+    module = checked_model(made)
+    tried = try_out(made, module)
+    tensors = tensors_of(module)
+    return TaskFacts(
+        task=task,
+        parameters=sum(tensor.size for tensor in tensors),
+        constants=sum(values.numel() for values in constants(module).values()),
+        tensors=tuple(TensorFacts(tensor.name, tensor.shape) for tensor in tensors),
+        records=len(tried.own),
+        test_records=None if tried.public is None else len(tried.public),
+        loss=tried.on_own.loss,
+        test_loss=None if tried.on_public is None else tried.on_public.loss,
+        test_accuracy=None if tried.on_public is None else tried.on_public.accuracy,
+    )
