@@ -1,4 +1,4 @@
-"""A stranger with nothing but docs/protocol.md takes part beside our own clients."""
+"""A stranger with nothing but docs/protocol.md takes part beside our own client."""
 
 import ast
 import json
@@ -18,9 +18,9 @@ PUSH = f"{HERE / 'push_task.py'}:Push"
 CLIP = 0.1
 ROUNDS = {
     "count": 2,
-    "clients_per_round": 3,
-    "min_contributors": 3,
-    "start_with": 3,
+    "clients_per_round": 2,
+    "min_contributors": 2,
+    "start_with": 2,
     "deadline_seconds": 60.0,
     "extension_seconds": 30.0,
 }
@@ -64,7 +64,7 @@ def start_stranger(here, number):
 
 
 def report_of(stranger):
-    out, errors = stranger.communicate(timeout=120)
+    out, errors = stranger.communicate(timeout=300)
     assert stranger.returncode == 0, errors
     return json.loads(out)
 
@@ -80,20 +80,19 @@ def test_the_stranger_imports_nothing_of_ours():
     assert libraries == {"cryptography", "httpx", "numpy", "phe", "safetensors"}
 
 
-def test_sums_are_exact_and_models_identical_beside_our_clients(here):
-    """Without noise, what our clients send is known: the largest value in every coordinate."""
+def test_sums_are_exact_and_models_identical_beside_our_client(here):
+    """Without noise, what our client sends is known: the largest value in every coordinate."""
     initial = initial_model(PUSH, {}, seed=1)
     frozen = here.create_run(document("quiet", initial), initial)
-    ours = [here.start_client(name, task=PUSH, accept_no_privacy=True) for name in ("ada", "ben")]
+    ours = here.start_client("ada", task=PUSH, accept_no_privacy=True)
     report = report_of(start_stranger(here, number=0.037))
-    assert [client.wait(60) for client in ours] == [0, 0]
+    assert ours.wait(60) == 0
     d, top = frozen.content.model.parameters, 2**frozen.content.value_bits - 1
     assert set(report["sums"]) == {"1", "2"}
     for number, sums in report["sums"].items():
         sent = np.array(report["sent"][number][:d])
-        assert np.array_equal(np.array(sums[:d]), sent + 2 * top)
-    hashes = {here.summary(name).parameters_sha256 for name in ("ada", "ben")}
-    assert hashes == {report["parameters_sha256"]}
+        assert np.array_equal(np.array(sums[:d]), sent + top)
+    assert here.summary("ada").parameters_sha256 == report["parameters_sha256"]
 
 
 def test_a_stranger_who_adds_noise_ends_with_the_same_model(here):
@@ -101,7 +100,7 @@ def test_a_stranger_who_adds_noise_ends_with_the_same_model(here):
     noise = {"clip": CLIP, "laplace_scale": 0.7}
     loud = document("loud", initial, noise=noise, value_bits=8, norm_bound={"limit": 30.0})
     here.create_run(loud, initial)
-    ours = [here.start_client(name, task=PUSH, max_epsilon=1000) for name in ("cleo", "dora")]
+    ours = here.start_client("cleo", task=PUSH, max_epsilon=1000)
     report = report_of(start_stranger(here, number=-0.05))
-    assert [client.wait(60) for client in ours] == [0, 0]
+    assert ours.wait(60) == 0
     assert here.summary("cleo").parameters_sha256 == report["parameters_sha256"]
