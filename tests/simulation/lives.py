@@ -61,16 +61,18 @@ def watch(moment: str) -> None:
 
 @dataclass
 class Fuse:
-    """Burns down with every moment that is passed, or with those of one step."""
+    """Burns down with every moment that is passed, or with those of one step. Several parties may
+    share it: it ends the one that comes to the last of these moments, and nobody after that."""
 
     left: int
     step: str = ""
     rest: int = 0
 
     def burns_out(self, moment: str) -> bool:
-        if moment.startswith(self.step):
-            self.left -= 1
-        return self.left <= 0
+        if not moment.startswith(self.step):
+            return False
+        self.left -= 1
+        return self.left == 0
 
 
 class Party:
