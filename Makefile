@@ -81,13 +81,13 @@ load: setup images ## many clients with nothing to learn, in containers; CLIENTS
 crash-points: setup ## every party is killed at every named moment, with and without a retry
 	$(BIN)/pytest -n 2 tests/crash_points
 
-simulate: setup ## a federation in one process under every kind of fault; SECONDS=600, SEED
+simulate: setup ## a federation in one process under every kind of fault; SECONDS=60, SEED
 	$(BIN)/python -m tests.simulation --seconds $(or $(SECONDS),60) $(call option,SEED)
 
-chaos: setup ## kill -9 of random processes under load and network faults; KILLS=50, SEED
+chaos: setup ## kill -9 of random processes under load and network faults; KILLS=10, SEED
 	$(BIN)/python -m tests.chaos --kills $(or $(KILLS),10) $(call option,SEED)
 
-fuzz: setup ## generated requests to both servers by everybody; REQUESTS=20000, SEED
+fuzz: setup ## generated requests to both servers by everybody; REQUESTS, SEED
 	$(BIN)/python -m tests.hostile --requests $(or $(REQUESTS),20000) $(call option,SEED)
 
 fuzz-parsers: setup ## mangled octets to every parser; SECONDS=300
@@ -103,7 +103,7 @@ attacks: setup ## how many attacks the tests try, and how they end
 	$(BIN)/python -m tests.adversary
 
 rush: setup ## many idle clients and many uploads at once at one aggregator; IDLE=300, UPLOADS=50
-	$(BIN)/python -m experiments.rush --idle $(or $(IDLE),300) --uploads $(or $(UPLOADS),50)
+	$(BIN)/python -m experiments.rush $(strip $(foreach variable,IDLE UPLOADS ROUNDS SECONDS,$(call option,$(variable))))
 
 mutants: setup ## break validation, authentication and the state machine on purpose; MODULE
 	$(BIN)/pip install --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) --no-deps -r experiments/mutants/requirements-mutmut.txt
