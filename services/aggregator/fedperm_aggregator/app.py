@@ -16,6 +16,7 @@ from fedperm.clock import Clock
 from fedperm.database import Database
 from fedperm.web.credentials import OperatorCredential
 from fedperm.web.documentation import problems
+from fedperm.web.rate_limit import RateLimit
 from fedperm.web.service import build_service
 from fedperm_aggregator.attendance import Attendance
 from fedperm_aggregator.blobs import Blobs
@@ -23,6 +24,11 @@ from fedperm_aggregator.changes import Changes
 from fedperm_aggregator.conductor import Conductor
 from fedperm_aggregator.contributions import Contributions
 from fedperm_aggregator.crew import Crew, Trade
+from fedperm_aggregator.dashboard.dashboard import LOGIN_BURST, LOGINS_PER_SECOND, Dashboard
+from fedperm_aggregator.dashboard.demonstration import Demonstrations
+from fedperm_aggregator.dashboard.live import Live
+from fedperm_aggregator.dashboard.observer import Sources
+from fedperm_aggregator.dashboard.sessions import Sessions
 from fedperm_aggregator.documents import Documents
 from fedperm_aggregator.event_stream import EventStream
 from fedperm_aggregator.folding import Folding
@@ -38,7 +44,7 @@ from fedperm_aggregator.pool import WorkerPool
 from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.reception import Reception
 from fedperm_aggregator.rounds import Rounds
-from fedperm_aggregator.routes import events, participants, rounds, runs, updates
+from fedperm_aggregator.routes import dashboard, events, participants, rounds, runs, updates
 from fedperm_aggregator.runs import Runs
 from fedperm_aggregator.services import Services
 from fedperm_aggregator.settings import AggregatorSettings
@@ -98,6 +104,8 @@ def build_app(parts: Parts) -> FastAPI:
     app.state.services = services
     for routes in (runs, participants, updates, rounds, events):
         app.include_router(routes.router, responses=problems(401, 403, 404, 409))
+    if parts.settings.dashboard:
+        app.include_router(dashboard.router)
     return app
 
 
@@ -132,17 +140,33 @@ def _common(parts: Parts) -> _Common:
 def _services(parts: Parts, common: _Common, registry: CollectorRegistry) -> Services:
     c, clock = common, parts.clock
     who = Participants(c.stores, c.documents, c.presence, clock)
+    of_runs = _runs(parts, c)
+    of_rounds = Rounds(c.stores, c.documents, c.blobs, who, c.presence, clock)
     return Services(
         gate=Gate(parts.operator, c.documents, clock),
-        runs=_runs(parts, c),
+        runs=of_runs,
         participants=who,
         polls=_polls(parts, c, who),
         contributions=Contributions(c.stores, c.documents, c.blobs, c.reception, c.presence, clock),
-        rounds=Rounds(c.stores, c.documents, c.blobs, who, c.presence, clock),
+        rounds=of_rounds,
         events=EventStream(c.stores, c.changes),
         foreman=_foreman(parts, c, registry),
         lane=Lane(THREADS // 2),
         changes=c.changes,
+        dashboard=_dashboard(
+            parts, c, Sources(c.stores, c.documents, of_runs, of_rounds, who, clock)
+        ),
+    )
+
+
+def _dashboard(parts: Parts, common: _Common, sources: Sources) -> Dashboard:
+    seconds, clock = parts.settings.session_seconds, parts.clock
+    return Dashboard(
+        sessions=Sessions(parts.operator, clock, parts.randomness, seconds),
+        logins=RateLimit(LOGIN_BURST, LOGINS_PER_SECOND, clock),
+        live=Live(sources, common.changes),
+        sources=sources,
+        demonstrations=Demonstrations(parts.randomness),
     )
 
 

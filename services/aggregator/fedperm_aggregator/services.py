@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from fedperm_aggregator.changes import Changes
 from fedperm_aggregator.contributions import Contributions
+from fedperm_aggregator.dashboard.dashboard import Dashboard
 from fedperm_aggregator.event_stream import EventStream
 from fedperm_aggregator.foreman import Foreman
 from fedperm_aggregator.gate import Gate
@@ -26,3 +27,4 @@ class Services:
     foreman: Foreman
     lane: Lane
     changes: Changes
+    dashboard: Dashboard

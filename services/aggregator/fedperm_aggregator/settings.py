@@ -34,3 +34,7 @@ class AggregatorSettings(ServerSettings):
     taken for stuck: it is killed, and the job tried again."""
     tick_seconds: Seconds = 0.2
     """How often deadlines and jobs are looked at when nothing calls for it earlier."""
+    dashboard: bool = True
+    """Whether operators may watch runs in a browser."""
+    session_seconds: Seconds = 8 * 3600.0
+    """Whoever logged in there has to do so again after so long."""

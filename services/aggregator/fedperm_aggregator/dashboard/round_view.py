@@ -1,0 +1,58 @@
+"""A round's report in a few numbers, for charts."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from fedperm.wire.aggregator import (
+    ClientReport,
+    ClientSeconds,
+    NamedReport,
+    RoundReport,
+    UpdateState,
+)
+from fedperm_aggregator.dashboard.views import Ledgers, PhaseSeconds, Round
+
+
+def summarise(report: RoundReport) -> Round:
+    outcome, said = report.outcome, [named.report for named in report.reports]
+    tests = [one.test for one in said if one.test is not None]
+    accuracies = [test.accuracy for test in tests if test.accuracy is not None]
+    return Round(
+        number=outcome.round,
+        state=outcome.state,
+        reason=outcome.reason,
+        epoch=outcome.epoch,
+        selected=len(outcome.selected),
+        received=len(report.updates),
+        included=len(outcome.included),
+        rejected=sum(update.state is UpdateState.REJECTED for update in report.updates),
+        bounded=sum(update.bounded is True for update in report.updates),
+        reports=len(said),
+        accuracy_low=min(accuracies, default=None),
+        accuracy_high=max(accuracies, default=None),
+        loss=fmean(test.loss for test in tests) if tests else None,
+        seconds=_seconds(report, said),
+        total_seconds=None if report.settled_at is None else report.settled_at - report.opened_at,
+        bytes_up=sum(update.size for update in report.updates),
+        bytes_down=sum(one.bytes_down for one in said),
+        ledgers=_ledgers(report.reports),
+    )
+
+
+def _seconds(report: RoundReport, said: Sequence[ClientReport]) -> PhaseSeconds:
+    phases = {
+        phase: fmean(getattr(one.seconds, phase) for one in said) if said else 0.0
+        for phase in ClientSeconds.model_fields
+    }
+    return PhaseSeconds(**phases, open=report.seconds.open, fold=report.seconds.fold)
+
+
+def _ledgers(reports: Sequence[NamedReport]) -> Ledgers | None:
+    kept = [(named.client, named.report.ledger) for named in reports]
+    counted = [(client, ledger) for client, ledger in kept if ledger is not None]
+    if not counted:
+        return None
+    client, ledger = max(
+        counted, key=lambda one: one[1].epsilon / one[1].budget if one[1].budget else 0.0
+    )
+    return Ledgers(clients=len(counted), client=client, **ledger.model_dump())

@@ -1,0 +1,65 @@
+// The run in one look: where it is, how far, and what has come of it.
+import { el, show } from "./dom.js";
+import { stateBadge } from "./runs.js";
+import { NOTHING, accuracy, clockTime, count, decimal, octets, plural, seconds } from "./words.js";
+
+export class HeroPanel {
+  #head = el("div", { class: "title" });
+  #warning = el("div");
+  #track = el("div", { class: "track" });
+  #tiles = el("dl", { class: "tiles" });
+
+  constructor() {
+    this.element = el("div", { class: "hero" }, this.#head, this.#warning, this.#track, this.#tiles);
+  }
+
+  show(state) {
+    const { now, facts } = state;
+    show(this.#head, el("h1", {}, facts.run), stateBadge(now.status.state));
+    show(this.#warning, facts.insecure_for_tests
+      ? el("p", { class: "notice" }, "A run for tests: short keys or no norm bound. It protects nobody.") : null);
+    show(this.#track, ...track(now, facts));
+    show(this.#tiles, ...tiles(state));
+  }
+}
+
+function track(now, facts) {
+  const { status, progress } = now;
+  const until = now.deadline_at === null ? "" : `until ${clockTime(now.deadline_at)}`;
+  return [
+    el("p", { class: "line" },
+      el("strong", {}, `Round ${count(status.round)} of ${count(status.rounds)}`),
+      el("span", { class: "quiet" }, facts.task, `, ${plural(facts.parameters, "parameter")}`)),
+    el("progress", { max: status.rounds, value: settled(now), "aria-label": "rounds settled" }),
+    el("p", { class: "line", id: "phase" }, el("span", {}, progress.words), el("span", { class: "quiet" }, until)),
+    progress.total
+      ? el("progress", { class: "thin", max: progress.total, value: progress.done, "aria-label": "this phase" })
+      : null,
+  ];
+}
+
+function settled({ status, progress }) {
+  const isUnderWay = ["collecting", "adding up"].includes(progress.name);
+  return Math.max(0, status.round - (isUnderWay ? 1 : 0));
+}
+
+function tiles(state) {
+  const { now } = state;
+  const tested = state.newest((round) => round.reports > 0 && round.loss !== null);
+  const done = state.newest((round) => round.total_seconds !== null);
+  const received = state.list.reduce((sum, round) => sum + round.bytes_up, 0);
+  const online = now.clients.filter((client) => client.online).length;
+  return [
+    tile("Test accuracy", accuracy(tested), tested ? `after round ${tested.number}` : "no report yet", "accuracy"),
+    tile("Test loss", decimal(tested?.loss), tested ? "mean of the clients" : "", "loss"),
+    tile("Clients online", `${online} of ${now.clients.length}`, "heard of lately", "online"),
+    tile("Last round", seconds(done?.total_seconds), done ? outcome(done) : "", "seconds"),
+    tile("Received", received ? octets(received) : NOTHING, "of all clients so far", "received"),
+  ];
+}
+
+const outcome = (round) =>
+  round.state === "aborted" ? "aborted" : `${round.included} of ${plural(round.selected, "client")}`;
+
+const tile = (name, value, note, id) =>
+  el("div", {}, el("dt", {}, name), el("dd", { id: `tile-${id}` }, value), el("dd", { class: "quiet" }, note));

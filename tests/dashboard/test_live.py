@@ -1,0 +1,139 @@
+"""What a page is told: all of it at first, then what has changed; never a secret."""
+
+import asyncio
+
+import pytest
+
+from fedperm.wire.aggregator import Heartbeat, LedgerReport, Phase
+from fedperm_aggregator.dashboard.round_view import summarise
+from tests.aggregator.bench import Bench
+from tests.aggregator.parties import OPERATOR, Client
+from tests.aggregator.test_events import whole_run
+from tests.aggregator.test_reports import REPORT
+from tests.dashboard.visitor import Told, Visitor
+
+pytestmark = pytest.mark.anyio
+
+LIVE = "/dashboard/api/runs/digits/live"
+
+
+async def told(bench: Bench, visitor: Visitor, after: int = 0) -> list[Told]:
+    """A stream of an aggregator that is stopping ends after one look."""
+    bench.aggregator.services.changes.close()
+    return await visitor.told(f"{LIVE}?after={after}")
+
+
+async def test_a_page_begins_with_everything(
+    opened: Bench, visitor: Visitor, clients: list[Client]
+):
+    await whole_run(opened, clients)
+    rounds, now = await told(opened, visitor)
+    assert (rounds.kind, now.kind) == ("rounds", "now")
+    reports = (await opened.api.rounds(opened.run, OPERATOR)).rounds
+    assert rounds.content["rounds"] == [summarise(r).model_dump(mode="json") for r in reports]
+    status = await opened.api.run(opened.run, OPERATOR)
+    assert now.content["status"] == status.model_dump(mode="json")
+    assert now.content["progress"]["name"] == "completed"
+
+
+async def test_a_page_that_comes_back_is_told_what_it_missed(
+    opened: Bench, visitor: Visitor, clients: list[Client]
+):
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    position = (await told(opened, visitor))[-1].position
+    (now,) = await told(opened, visitor, position)
+    assert now.kind == "now"
+    await opened.contribute(2, clients[0])
+    rounds, now = await told(opened, visitor, position)
+    assert [one["number"] for one in rounds.content["rounds"]] == [2]
+    assert now.content["progress"]["words"].startswith("Collecting updates: 1 of 3 received")
+    assert now.position > position
+
+
+async def test_what_clients_do_is_shown_as_they_say_it(
+    opened: Bench, visitor: Visitor, clients: list[Client]
+):
+    ada, ben, cleo = clients
+    beat = Heartbeat(phase=Phase.ENCRYPTING, round=1)
+    await opened.api.beat(opened.run, ada.name, beat, opened.server.token(ada))
+    await opened.contribute(1, ben)
+    await opened.aggregator.tick()
+    opened.clock.advance(31)
+    await opened.beat(cleo)
+    now = (await told(opened, visitor))[-1].content
+    shown = {c["client"]: (c["online"], c["doing"], c["standing"]) for c in now["clients"]}
+    assert shown == {
+        "ada": (False, "encrypting", "awaited"),
+        "ben": (False, "idle", "checked"),
+        "cleo": (True, "idle", "awaited"),
+    }
+
+
+async def test_the_key_in_use_is_that_of_the_newest_round(
+    opened: Bench, visitor: Visitor, clients: list[Client]
+):
+    await opened.put_epoch(2)
+    before = (await told(opened, visitor))[-1].content["key"]
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    keys = [before, (await told(opened, visitor))[-1].content["key"]]
+    assert [key["epoch"] for key in keys] == [1, 2]
+    expected = [opened.pair(epoch).public_key.key_id for epoch in (1, 2)]
+    assert [key["fingerprint"] for key in keys] == expected
+    assert {(key["scheme"], key["bits"]) for key in keys} == {("Paillier", 512)}
+
+
+async def test_ledgers_are_shown_by_the_largest_share(
+    opened: Bench, visitor: Visitor, clients: list[Client]
+):
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    for client, spent, budget in zip(clients, (3.0, 2.0, 1.0), (4.0, 2.5, 10.0), strict=True):
+        ledger = LedgerReport(
+            epsilon=spent,
+            budget=budget,
+            delta=1e-5,
+            accountant="default",
+            charges=1,
+            whole_update=9,
+        )
+        report = REPORT.model_copy(update={"ledger": ledger})
+        await opened.api.report(opened.run, 1, client.name, report, opened.server.token(client))
+    rounds = (await told(opened, visitor))[0].content["rounds"]
+    shown = rounds[0]["ledgers"]
+    assert (shown["client"], shown["epsilon"], shown["budget"]) == ("ben", 2.0, 2.5)
+    assert (shown["clients"], rounds[1]["ledgers"]) == (3, None)
+
+
+async def test_the_list_of_runs(opened: Bench, visitor: Visitor):
+    opened.aggregator.services.changes.close()
+    (news,) = await visitor.told("/dashboard/api/live")
+    listed = await opened.api.runs(OPERATOR)
+    assert news.content == listed.model_dump(mode="json")
+
+
+async def test_a_stream_that_is_open_ends_with_the_session(opened: Bench):
+    board = opened.aggregator.services.dashboard
+    secret = board.sessions.log_in(OPERATOR)
+    news = board.live.run(opened.run, 0, lambda: board.sessions.is_open(secret))
+    assert (await anext(news)).kind == "rounds"
+    board.sessions.log_out(secret)
+    rest = await asyncio.wait_for(_all(news), 30)
+    assert [one.kind for one in rest if one] == ["now"]
+
+
+async def _all(news) -> list:
+    return [one async for one in news]
+
+
+async def test_a_senseless_position_is_refused(visitor: Visitor):
+    for position in ("x", "-1", str(1 << 63)):
+        assert (await visitor.http.get(f"{LIVE}?after={position}")).status_code == 422
+
+
+async def test_an_unknown_run_is_refused_before_a_stream_begins(visitor: Visitor):
+    for path in ("", "/live", "/rounds/1", "/demonstration"):
+        answer = await visitor.http.get(f"/dashboard/api/runs/unknown{path}")
+        assert answer.status_code == 404
+        assert answer.headers["Content-Type"] == "application/problem+json"

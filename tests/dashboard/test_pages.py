@@ -1,0 +1,117 @@
+"""The files that the page is made of, and the headers that hold them in."""
+
+import re
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from fedperm_aggregator.dashboard.assets import assets
+from tests.aggregator.bench import Aggregator, Bench
+from tests.dashboard.visitor import Visitor
+
+pytestmark = pytest.mark.anyio
+
+SERVICE = Path(__file__).parents[2] / "services" / "aggregator"
+STATIC = SERVICE / "fedperm_aggregator" / "dashboard" / "static"
+MOST_OCTETS = 500_000
+POLICY = {
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+}
+NAMED = re.compile(r"""(?:src|href)="([^"#]+)"|from "\./([^"]+)\"""")
+
+
+def test_all_files_together_are_small():
+    assert sum(len(asset.octets) for asset in assets().values()) < MOST_OCTETS
+
+
+def test_every_file_that_is_named_is_there_and_every_file_is_named():
+    named = {"login-refused.html", "dashboard.html", "login.html"}
+    for asset in assets().values():
+        for pair in NAMED.findall(asset.octets.decode()):
+            (found,) = filter(None, pair)
+            named.add(found.removeprefix("/dashboard/static/"))
+    assert named == set(assets())
+
+
+def test_nothing_leads_outside():
+    comment = re.compile(r"^\s*// .*$|\s// .*$", re.MULTILINE)
+    for asset in assets().values():
+        text = asset.octets.decode().replace("http://www.w3.org/2000/svg", "")
+        assert "//" not in comment.sub("", text)
+
+
+def test_pages_have_no_script_or_style_of_their_own():
+    own = re.compile(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)")
+    pages = [asset for name, asset in assets().items() if name.endswith(".html")]
+    assert len(pages) == 3
+    assert not any(own.search(page.octets.decode()) for page in pages)
+
+
+def test_scripts_make_no_markup_of_texts():
+    made = re.compile(r"\.innerHTML\s*=[^=]|insertAdjacentHTML|document\.write|eval\(")
+    assert [n for n, asset in assets().items() if made.search(asset.octets.decode())] == []
+
+
+def test_the_distribution_holds_the_files():
+    project = tomllib.loads((SERVICE / "pyproject.toml").read_text())
+    patterns = project["tool"]["setuptools"]["package-data"]["fedperm_aggregator.dashboard"]
+    files = [f"static/{path.name}" for path in STATIC.iterdir()]
+    assert files
+    assert all(any(fnmatch(file, pattern) for pattern in patterns) for file in files)
+    assert {path.name for path in STATIC.iterdir()} == set(assets())
+
+
+ANSWERS = (
+    "/dashboard",
+    "/dashboard/login",
+    "/dashboard/static/main.js",
+    "/dashboard/api/session",
+    "/dashboard/api/runs/digits",
+    "/dashboard/api/runs/digits/rounds/1",
+    "/dashboard/api/runs/digits/demonstration",
+)
+
+
+async def test_every_answer_is_held_in(visitor: Visitor):
+    for path in ANSWERS:
+        answer = await visitor.http.get(path)
+        assert answer.status_code == 200
+        assert set(answer.headers["Content-Security-Policy"].split("; ")) == POLICY
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        kept = "no-cache" if "static" in path else "no-store"
+        assert answer.headers["Cache-Control"] == kept
+
+
+async def test_a_file_is_sent_again_only_if_it_has_changed(stranger: Visitor):
+    first = await stranger.http.get("/dashboard/static/style.css")
+    assert first.headers["Content-Type"] == "text/css; charset=utf-8"
+    headers = {"If-None-Match": first.headers["ETag"]}
+    again = await stranger.http.get("/dashboard/static/style.css", headers=headers)
+    assert (again.status_code, again.content) == (304, b"")
+
+
+async def test_nothing_else_is_served(stranger: Visitor):
+    for name in ("unknown.js", "%2e%2e%2fassets.py", "..%2fassets.py", ""):
+        assert (await stranger.http.get(f"/dashboard/static/{name}")).status_code == 404
+
+
+async def test_the_page_is_no_part_of_the_interface(opened: Bench):
+    assert not any("dashboard" in path for path in opened.aggregator.app.openapi()["paths"])
+
+
+async def test_it_can_be_switched_off(folder, clock):
+    aggregator = Aggregator(folder, clock, dashboard=False)
+    async with Visitor(aggregator.app) as visitor:
+        for path in ("/dashboard", "/dashboard/login", "/dashboard/static/main.js"):
+            assert (await visitor.http.get(path)).status_code == 404
+        assert (await visitor.log_in()).status_code == 404
+    aggregator.close()
