@@ -5,7 +5,9 @@ import json
 import os
 import statistics
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -59,16 +61,30 @@ def _wish(asked: argparse.Namespace) -> Wish:
     )
 
 
-def _print(asked: argparse.Namespace, outcomes: list[Outcome]) -> None:
+def result_of(seeds: Sequence[int], outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The scale of the noise, where it is calibrated to the smallest client, is that of each seed;
+    an epsilon is the largest of all seeds."""
     finals = [outcome.accuracies[-1] for outcome in outcomes]
-    result = {
+    return {
         "accuracy_mean": statistics.mean(finals),
         "accuracy_std": statistics.stdev(finals) if len(finals) > 1 else 0.0,
-        "seeds": asked.seeds,
+        "seeds": list(seeds),
         "laplace_scale": [outcome.noise for outcome in outcomes],
         "smallest_client": [outcome.smallest_client for outcome in outcomes],
-        "privacy": outcomes[0].privacy,
+        "privacy": _largest([outcome.privacy for outcome in outcomes]),
     }
+
+
+def _largest(privacies: Sequence[Mapping[str, float | str]]) -> dict[str, float | str]:
+    first, *_ = privacies
+    return {
+        name: value if isinstance(value, str) else max(float(p[name]) for p in privacies)
+        for name, value in first.items()
+    }
+
+
+def _print(asked: argparse.Namespace, outcomes: Sequence[Outcome]) -> None:
+    result = result_of(asked.seeds, outcomes)
     if asked.json:
         sys.stdout.write(json.dumps(result) + "\n")
         return

@@ -14,6 +14,7 @@ from experiments.accuracy.privacy import privacy_of, scale_for_record, scale_for
 from experiments.accuracy.setting import DELTA, ROUNDS, Algorithm, Recipe, World
 from experiments.accuracy.training import train
 from fedperm.errors import ParameterError
+from fedperm.run_document import RunDocument
 from fedperm.windows import Geometry
 from fedperm_cli.presets import LIGHT
 from fedperm_client.tasks.task import Examples
@@ -35,12 +36,14 @@ class Wish:
 
 @dataclass(frozen=True)
 class Outcome:
-    """`privacy` names every epsilon with its unit; `noise` is b, or z in units of the clip."""
+    """`privacy` names every epsilon with its unit; `noise` is b, or z in units of the clip.
+    `upload_megabytes` are the encrypted masks of a client's round."""
 
     accuracies: tuple[float, ...]
     noise: float
     smallest_client: int
     privacy: Mapping[str, float | str]
+    upload_megabytes: float = 0.0
 
 
 def run(wish: Wish, recipe: Recipe, digits: Digits, world: World, rounds: int = ROUNDS) -> Outcome:
@@ -64,7 +67,8 @@ def _fedperm(
         scale = scale_for_run(wish.accountant, wish.geometry, epsilon)
     document = document_of(recipe, wish.geometry, scale, smallest)
     accuracies = train(FedPerm(document, parts, seed), digits.judged, recipe, rounds)
-    return Outcome(accuracies, scale, smallest, privacy_of(document, wish.accountant))
+    privacy = privacy_of(document, wish.accountant)
+    return Outcome(accuracies, scale, smallest, privacy, _megabytes(document))
 
 
 def _gaussian(
@@ -82,6 +86,11 @@ def _gaussian(
         "whole_update" if is_local else "participant": spent(noise, allowance.rounds),
     }
     return Outcome(accuracies, noise.multiplier, _smallest(parts), privacy)
+
+
+def _megabytes(document: RunDocument) -> float:
+    """A ciphertext is a number modulo n^2."""
+    return document.plan.mask_ciphertexts * 2 * document.key.key_bits / 8 / 1e6
 
 
 def _smallest(parts: Parts) -> int:

@@ -7,24 +7,43 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
+from experiments.accuracy.measured import seeds
 from experiments.accuracy.tuning import trials
 from experiments.paper.execution import execute, missing
 from experiments.paper.measurement import Measurement
+from experiments.paper.plan import measurements
 from experiments.paper.progress import shown
 from experiments.paper.records import COMMITTED
+from experiments.paper.writing import write_up
 from fedperm.errors import FedPermError
+
+
+@dataclass(frozen=True)
+class Places:
+    results: Path
+    documents: Path
+
+    @classmethod
+    def of(cls, *, quick: bool) -> "Places":
+        if quick:
+            return cls(Path("out/paper"), Path("out/paper"))
+        return cls(COMMITTED, COMMITTED.parents[1] / "docs")
 
 
 def main() -> int:
     asked = _parser().parse_args()
-    console = Console(stderr=True)
-    folder = Path("out/paper") if asked.quick else COMMITTED
+    places, console = Places.of(quick=asked.quick), Console(stderr=True)
     try:
-        _measure(trials(quick=asked.quick), folder, asked, console)
+        if not asked.report:
+            _measure(_plan(asked), places.results, asked, console)
+        if not asked.tune:
+            path = write_up(places.results, places.documents, seeds(quick=asked.quick))
+            console.print(f"written: {path}")
     except KeyboardInterrupt:
         console.print("stopped; the same command goes on from here")
         return 130
@@ -34,19 +53,29 @@ def main() -> int:
     return 0
 
 
+def _plan(asked: argparse.Namespace) -> Sequence[Measurement]:
+    if asked.tune:
+        return trials()
+    plan = measurements(quick=asked.quick)
+    return [m for m in plan if asked.only is None or m.part in asked.only]
+
+
 def _measure(
-    plan: Sequence[Measurement], folder: Path, asked: argparse.Namespace, console: Console
+    plan: Sequence[Measurement], results: Path, asked: argparse.Namespace, console: Console
 ) -> None:
-    todo = missing(plan, folder)
-    console.print(f"{len(plan) - len(todo)} of {len(plan)} measured before; results in {folder}")
+    todo = missing(plan, results)
+    console.print(f"{len(plan) - len(todo)} of {len(plan)} measured before; results in {results}")
     with shown(todo, console) as watch:
-        execute(todo, folder, asked.data, asked.processes, watch)
+        execute(todo, results, asked.data, asked.processes, watch)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="experiments.paper", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few rows and seeds, to out/paper")
-    parser.add_argument("--tune", action="store_true", help="the trials on held-back images")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--tune", action="store_true", help="only the trials on held-back images")
+    what.add_argument("--report", action="store_true", help="only write up what was measured")
+    what.add_argument("--only", nargs="+", help="only these parts, e.g. accuracy")
     parser.add_argument("--processes", type=int, default=2)
     data = Path(os.environ.get("FEDPERM_DATA", "data"))
     parser.add_argument("--data", type=Path, default=data, help="holds the folder mnist/")

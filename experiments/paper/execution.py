@@ -42,17 +42,16 @@ def _records(
     """As they are finished. Leaving the pool, be it by Ctrl-C, ends its processes."""
     if not measurements:
         return
-    # spawned: torch's threads do not survive a fork
-    with get_context("spawn").Pool(min(processes, len(measurements)), _prepare) as pool:
+    # one thread makes sums come out alike everywhere; torch reads this when it is imported, and
+    # its threads do not survive a fork
+    os.environ["OMP_NUM_THREADS"] = "1"
+    with get_context("spawn").Pool(min(processes, len(measurements)), _ignore_ctrl_c) as pool:
         yield from pool.imap_unordered(partial(_run, data=data), enumerate(measurements))
 
 
-def _prepare() -> None:
-    """Ctrl-C is the parent's to answer; one thread makes sums come out alike everywhere."""
-    import torch  # noqa: PLC0415  only the workers need it
-
+def _ignore_ctrl_c() -> None:
+    """The parent answers it, and ends its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    torch.set_num_threads(1)
 
 
 def _run(numbered: tuple[int, Measurement], data: Path) -> tuple[int, Record]:

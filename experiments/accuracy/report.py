@@ -1,0 +1,189 @@
+"""The accuracy results in words and tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from experiments.accuracy.experiment import Wish
+from experiments.accuracy.rows import (
+    EPSILONS,
+    FEDAVG,
+    ROWS,
+    Row,
+    Table,
+    fedperm_row,
+)
+from experiments.accuracy.setting import Algorithm
+from experiments.accuracy.summary import Summary
+from fedperm.privacy.printed import printed
+from fedperm.privacy.registry import accountant_named
+from fedperm_cli.presets import PAPER_EPSILON, Preset
+
+Summaries = Mapping[str, Summary]
+
+LABELS = {
+    Algorithm.FEDAVG: "FedAvg",
+    Algorithm.CDP: "CDP-FL",
+    Algorithm.LDP: "LDP-FL",
+    Algorithm.FEDPERM: "FedPerm",
+}
+PRINTED = {
+    "FedAvg": 91.02,
+    "FedPerm heavy": 72.38,
+    "CDP-FL": 53.50,
+    "FedPerm light": 32.85,
+    "LDP-FL": 13.74,
+}
+"""The paper's accuracies at (4, 1e-5)."""
+UNITS = ("paper_unit", "permutation_known", "whole_update", "record", "participant")
+
+
+def row_label(row: Row) -> str:
+    return " ".join(part for part in (LABELS[row.wish.algorithm], row.setting) if part)
+
+
+def accountant_label(row: Row) -> str:
+    if row.wish.algorithm is not Algorithm.FEDPERM:
+        return "" if row.wish.algorithm is Algorithm.FEDAVG else "gaussian-pld"
+    accountant = accountant_named(row.wish.accountant)
+    if accountant.experimental:
+        return f"{accountant.name} (experimental)"
+    return accountant.name if accountant.published else f"{accountant.name} (not published)"
+
+
+def accuracy_words(summary: Summary) -> str:
+    return f"{summary.mean:.2f} ± {summary.deviation:.2f}"
+
+
+def against_the_paper(found: Summaries) -> Iterator[str]:
+    """One line for each figure that the paper prints, and our best."""
+    yield "| algorithm | the paper | ours, its accountant | ours, accountant `default` |"
+    yield "|---|---|---|---|"
+    for label, accuracy in PRINTED.items():
+        yield f"| {label} | {accuracy} | {' | '.join(_ours(label, found))} |"
+
+
+def _ours(label: str, found: Summaries) -> tuple[str, str]:
+    rows = [row for row in ROWS if row.table is Table.PAPER_UNIT and row_label(row) == label]
+    at_paper = [row for row in rows if row.wish.epsilon in (None, PAPER_EPSILON)]
+    cells = {row.wish.accountant: _cell(row, found) for row in at_paper}
+    if label.startswith("FedPerm"):
+        return cells["paper"], cells["default"]
+    return cells["default"], ""
+
+
+def _cell(row: Row, found: Summaries) -> str:
+    return accuracy_words(found[row.name]) if row.name in found else "not measured"
+
+
+def cdp_noise(found: Summaries) -> str:
+    """z, in units of the clip."""
+    name = Row(Table.PAPER_UNIT, Wish(Algorithm.CDP, PAPER_EPSILON)).name
+    return f"{found[name].noise[0]:.2f}" if name in found else "not measured"
+
+
+def by_epsilon(found: Summaries) -> Iterator[str]:
+    """Accuracy only, one column an epsilon."""
+    names = " | ".join(f"epsilon {epsilon:g}" for epsilon in EPSILONS)
+    yield f"| algorithm | accountant | {names} |"
+    yield f"|---|---|{'---|' * len(EPSILONS)}"
+    cells = " | ".join([_cell(FEDAVG, found), *[""] * (len(EPSILONS) - 1)])
+    yield f"| FedAvg, no privacy | | {cells} |"
+    for label, accountant, rows in _lines():
+        yield f"| {label} | {accountant} | {' | '.join(_cell(row, found) for row in rows)} |"
+
+
+def _lines() -> Iterator[tuple[str, str, list[Row]]]:
+    lines: dict[tuple[str, str], list[Row]] = {}
+    for row in ROWS:
+        if row.table is Table.PAPER_UNIT and row is not FEDAVG:
+            lines.setdefault((row_label(row), accountant_label(row)), []).append(row)
+    for (label, accountant), rows in lines.items():
+        yield label, accountant, sorted(rows, key=lambda row: row.wish.epsilon or 0.0)
+
+
+def all_units(found: Summaries, rows: Sequence[Row]) -> Iterator[str]:
+    """Accuracy and every epsilon, one row after the other."""
+    yield (
+        "| algorithm | accountant | accuracy, % | noise | the paper's unit | permutation known | "
+        "whole update | one record | a client, trusted server |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for row in rows:
+        if row.name in found:
+            yield _in_all_units(found[row.name])
+
+
+def _in_all_units(summary: Summary) -> str:
+    row = summary.row
+    letter = "b" if row.wish.algorithm is Algorithm.FEDPERM else "z"
+    noise = "" if row is FEDAVG else f"{letter} = {_range(summary.noise)}"
+    epsilons = [summary.epsilon(unit) for unit in UNITS]
+    cells = ["" if epsilon is None else printed(epsilon) for epsilon in epsilons]
+    return " | ".join(
+        [
+            f"| {row_label(row)}",
+            accountant_label(row),
+            accuracy_words(summary),
+            noise,
+            *cells[:-1],
+            f"{cells[-1]} |",
+        ]
+    )
+
+
+def _range(numbers: Sequence[float]) -> str:
+    low, high = f"{min(numbers):.4g}", f"{max(numbers):.4g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def by_record(found: Summaries) -> Iterator[str]:
+    yield "| one record | accuracy, % | b | smallest client | the paper's unit | whole update |"
+    yield "|---|---|---|---|---|---|"
+    for row in ROWS:
+        if row.table is Table.RECORD and row.name in found:
+            yield _of_record(found[row.name])
+
+
+def _of_record(summary: Summary) -> str:
+    record, unit, whole = (
+        printed(summary.epsilon(unit) or 0.0) for unit in ("record", "paper_unit", "whole_update")
+    )
+    clients = ", ".join(f"{records:,}" for records in summary.smallest_clients)
+    return (
+        f"| {record} | {accuracy_words(summary)} | {_range(summary.noise)} | {clients} | {unit} | "
+        f"{whole} |"
+    )
+
+
+def by_cost(found: Summaries) -> Iterator[str]:
+    yield "| k1 | k2 | masks of a client, MB a round | b | accuracy, % |"
+    yield "|---|---|---|---|---|"
+    for summary in cost_summaries(found):
+        geometry = summary.row.wish.geometry
+        yield (
+            f"| {geometry.k1:,} | {geometry.k2} | {summary.upload_megabytes:.2f} | "
+            f"{_range(summary.noise)} | {accuracy_words(summary)} |"
+        )
+
+
+def cost_summaries(found: Summaries) -> list[Summary]:
+    """Under the default accountant, light and heavy among them; the cheapest first."""
+    presets = [fedperm_row(preset, "default", PAPER_EPSILON) for preset in Preset]
+    rows = [*presets, *(row for row in ROWS if row.table is Table.COST)]
+    known = [found[row.name] for row in rows if row.name in found]
+    return sorted(known, key=lambda summary: summary.upload_megabytes)
+
+
+def raw(found: Summaries) -> Iterator[str]:
+    """What the input filter is worth."""
+    yield "| algorithm | accountant | raw pixels, % | filtered, % |"
+    yield "|---|---|---|---|"
+    for row in ROWS:
+        if row.table is Table.RAW and row.name in found:
+            filtered = Row(Table.PAPER_UNIT, row.wish, row.setting)
+            cells = [
+                row_label(row),
+                accountant_label(row),
+                _cell(row, found),
+                _cell(filtered, found),
+            ]
+            yield f"| {' | '.join(cells)} |"

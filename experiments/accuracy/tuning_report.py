@@ -1,0 +1,47 @@
+"""What was tried on held-back images, in tables."""
+
+from collections.abc import Iterator
+
+from experiments.accuracy.searches import IDEAS, SEARCHES, Search
+from experiments.accuracy.setting import Recipe
+from experiments.accuracy.tuning import accuracy_of, best_of
+from experiments.paper.records import ResultFile
+
+
+def searches_table(results: ResultFile) -> Iterator[str]:
+    yield "| search | tried | accuracies on held-back images, % | chosen |"
+    yield "|---|---|---|---|"
+    for search in SEARCHES:
+        accuracies = sorted(_accuracies(search, results), reverse=True)
+        cells = [
+            search.name,
+            str(len(search.tried)),
+            ", ".join(f"{accuracy:.1f}" for accuracy in accuracies),
+            recipe_words(best_of(search, results).recipe),
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
+def ideas_table(results: ResultFile) -> Iterator[str]:
+    yield "| under | idea | accuracy on held-back images, % |"
+    yield "|---|---|---|"
+    for search in IDEAS:
+        for tried, accuracy in zip(search.tried, _accuracies(search, results), strict=True):
+            yield f"| {search.name.removeprefix('ideas ')} | {tried.idea} | {accuracy:.2f} |"
+
+
+def _accuracies(search: Search, results: ResultFile) -> list[float]:
+    return [accuracy_of(number, search, results) for number in range(len(search.tried))]
+
+
+def recipe_words(recipe: Recipe) -> str:
+    words = [f"learning rate {recipe.learning_rate:g}"]
+    if recipe.batch_size is not None:
+        words.append(f"batches of {recipe.batch_size}")
+    if recipe.record_clip_norm is not None:
+        words.append(f"gradients of a record cut to {recipe.record_clip_norm:g}")
+    if recipe.clip != 1.0:
+        words.append(f"update cut to {recipe.clip:g}")
+    if recipe.client_share != 1.0:
+        words.append(f"{recipe.client_share:.0%} of the clients a round")
+    return ", ".join(words)
