@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -19,7 +20,7 @@ from tests.chaos.federation import TroubledFederation, troubled_federation
 from tests.chaos.killer import GaveUpError, Killer, Party
 from tests.chaos.report import Report
 from tests.chaos.upload_witness import UploadWitness, slot_of
-from tests.chaos.verdict import Verdict, judge
+from tests.chaos.verdict import judge
 
 CLIENTS = 4
 FAULTY_SHARE = 0.08
@@ -107,21 +108,29 @@ def _report(
     seed: int,
     started_at: float,
 ) -> Report:
-    rounds = federation.rounds()
-    nothing = Verdict((), (), (), ())
-    verdict = nothing if gave_up else judge(rounds, federation.client_states(), federation.seen())
-    states = [outcome.state for outcome in rounds]
-    return Report(
+    unjudged = Report(
         seed=seed,
         seconds=time.monotonic() - started_at,
         kills=dict(killer.kills),
         faults=dict(witness.faults),
         requests=witness.requests,
+        uploads_acknowledged=len(witness.acknowledged),
+        gave_up=gave_up,
+    )
+    return unjudged if gave_up else _judged(unjudged, federation)
+
+
+def _judged(report: Report, federation: TroubledFederation) -> Report:
+    """Only a federation that has come to rest: before, an upload may be neither in nor out."""
+    rounds = federation.rounds()
+    states = [outcome.state for outcome in rounds]
+    return replace(
+        report,
         rounds_published=states.count(RoundState.PUBLISHED),
         rounds_aborted=states.count(RoundState.ABORTED),
-        uploads_acknowledged=len(witness.acknowledged),
-        verdict=verdict,
-        gave_up=gave_up,
+        verdict=judge(
+            rounds, federation.client_states(), federation.seen(), federation.min_contributors
+        ),
     )
 
 

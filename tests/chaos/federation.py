@@ -60,6 +60,10 @@ class TroubledFederation:
         self._document = document
         self._witness = witness
 
+    @property
+    def min_contributors(self) -> int:
+        return self._document.content.rounds.min_contributors
+
     def rounds(self) -> list[RoundOutcome]:
         world = self.world
         reports = world.ask(lambda api: api.rounds(world.run, world.run_operator)).rounds

@@ -47,7 +47,8 @@ def test_every_fault_of_the_network_is_survived(tmp_path):
         assert federation.world.wait_for_end() is RunState.COMPLETED
         assert [member.process.wait(60) for member in federation.members] == [0, 0]
         rounds = federation.rounds()
-        verdict = judge(rounds, federation.client_states(), federation.seen())
+        states, seen = federation.client_states(), federation.seen()
+        verdict = judge(rounds, states, seen, federation.min_contributors)
     assert [outcome.state for outcome in rounds] == [RoundState.PUBLISHED] * ROUNDS["count"]
     assert {len(outcome.included) for outcome in rounds} == {2}
     assert verdict.is_clean, verdict

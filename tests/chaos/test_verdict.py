@@ -10,6 +10,7 @@ from tests.chaos.upload_witness import Slot
 from tests.chaos.verdict import ClientState, Seen, judge
 
 NAMES = ("ada", "ben", "cleo")
+NEEDED = 2
 
 
 def outcome(number: int, *included: str) -> RoundOutcome:
@@ -20,7 +21,7 @@ def outcome(number: int, *included: str) -> RoundOutcome:
         selected=NAMES,
         included=included,
         aggregate=None,
-        reason="",
+        reason="" if included else "1 of the 2 updates that are needed",
     )
 
 
@@ -48,7 +49,7 @@ def clients(**changes) -> list[ClientState]:
 def test_a_run_without_fault_is_clean():
     """Also with an update that was acknowledged in a round that was aborted."""
     assert Slot("ben", 3) in SEEN.acknowledged
-    assert judge(ROUNDS, clients(), SEEN).is_clean
+    assert judge(ROUNDS, clients(), SEEN, NEEDED).is_clean
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_a_run_without_fault_is_clean():
     ],
 )
 def test_what_a_client_holds_is_judged(changes, found):
-    verdict = judge(ROUNDS, clients(**changes), SEEN)
+    verdict = judge(ROUNDS, clients(**changes), SEEN, NEEDED)
     wrong = {name for name, listed in vars(verdict).items() if listed}
     assert wrong == found
     assert not verdict.is_clean
@@ -72,10 +73,21 @@ def test_what_a_client_holds_is_judged(changes, found):
 
 def test_an_acknowledged_upload_must_be_in_its_round():
     seen = replace(SEEN, acknowledged={*SENT, Slot("cleo", 2)})
-    verdict = judge(ROUNDS, clients(), seen)
+    verdict = judge(ROUNDS, clients(), seen, NEEDED)
     assert verdict.lost == ("cleo was acknowledged in 2, which is without it",)
 
 
 def test_two_bodies_for_one_round_are_a_second_release():
     seen = replace(SEEN, second_releases=[Slot("ada", 1)])
-    assert judge(ROUNDS, clients(), seen).second_releases == ("ada sent two bodies in 1",)
+    assert judge(ROUNDS, clients(), seen, NEEDED).second_releases == ("ada sent two bodies in 1",)
+
+
+@pytest.mark.parametrize(
+    ("acknowledged", "reason"),
+    [({"ben", "cleo"}, "1 of the 2 updates that are needed"), ({"ben"}, "could not be folded")],
+)
+def test_a_round_with_enough_acknowledged_uploads_must_not_be_aborted(acknowledged, reason):
+    seen = replace(SEEN, acknowledged={*SENT, *(Slot(name, 3) for name in acknowledged)})
+    rounds = [*ROUNDS[:2], outcome(3).model_copy(update={"reason": reason}), ROUNDS[3]]
+    (lost,) = judge(rounds, clients(), seen, NEEDED).lost
+    assert lost == f"3 was aborted with {len(acknowledged)} uploads: {reason}"

@@ -52,12 +52,18 @@ class Verdict:
         return not (self.lost or self.double or self.second_releases or self.split)
 
 
-def judge(rounds: Sequence[RoundOutcome], clients: Sequence[ClientState], seen: Seen) -> Verdict:
+def judge(
+    rounds: Sequence[RoundOutcome],
+    clients: Sequence[ClientState],
+    seen: Seen,
+    min_contributors: int,
+) -> Verdict:
     published = [outcome for outcome in rounds if outcome.state is RoundState.PUBLISHED]
     moved = [(client, _deviation(client, clients, published)) for client in clients]
     return Verdict(
         lost=(
             *_acknowledged_and_missing(published, seen.acknowledged),
+            *_wrongly_aborted(rounds, seen.acknowledged, min_contributors),
             *(f"{c.name} lacks {-low:.3f}" for c, d in moved if (low := d.min()) < -TOLERANCE),
         ),
         double=tuple(
@@ -78,6 +84,17 @@ def _acknowledged_and_missing(
         for slot in acknowledged:
             if slot.round == outcome.round and slot.client not in outcome.included:
                 yield f"{slot.client} was acknowledged in {slot.round}, which is without it"
+
+
+def _wrongly_aborted(
+    rounds: Sequence[RoundOutcome], acknowledged: Collection[Slot], min_contributors: int
+) -> Iterator[str]:
+    """A round is given up for want of updates, and for nothing else."""
+    for outcome in rounds:
+        if outcome.state is RoundState.ABORTED:
+            there = sum(slot.round == outcome.round for slot in acknowledged)
+            if there >= min_contributors or "are needed" not in outcome.reason:
+                yield f"{outcome.round} was aborted with {there} uploads: {outcome.reason}"
 
 
 def _deviation(
