@@ -102,7 +102,7 @@ TARGETS = [
 
 LEFT_OUT = (
     "tests/aggregator/test_databases.py",
-    "tests/aggregator/test_faults.py",
+    "tests/aggregator/test_draining.py",
     "tests/aggregator/test_pool.py",
     "tests/aggregator/test_process.py",
     "tests/aggregator/test_stopped_processes.py",

@@ -7,5 +7,5 @@ they neither train nor encrypt (all send one update that was made beforehand), s
 aggregator is under test. `crowd` and `onlooker` run in processes of their own, so that the
 onlooker's times are not those of a busy crowd.
 
-`percentiles`, `summary`, `report` and `page` are pure; docs/load-testing.md says what is measured.
+`summary`, `report` and `page` are pure; docs/load-testing.md says what is measured.
 """

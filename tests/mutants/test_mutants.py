@@ -11,7 +11,7 @@ from experiments.mutants.page import killed_share, page
 from experiments.mutants.results import Fate, Result
 from experiments.mutants.survey import Surveyed
 from experiments.mutants.swap import LiveFunctions
-from experiments.mutants.targets import TARGETS
+from experiments.mutants.targets import LEFT_OUT, TARGETS
 
 ROOT = Path(__file__).parents[2]
 JOBS = next(target for target in TARGETS if target.name == "fedperm_aggregator/stores/jobs")
@@ -104,3 +104,4 @@ def test_every_module_and_every_folder_of_tests_is_there():
     for target in TARGETS:
         assert (ROOT / target.path).is_file()
         assert all((ROOT / tests).exists() for tests in (*target.homes, *target.tests))
+    assert [path for path in LEFT_OUT if not (ROOT / path).is_file()] == []
