@@ -1,4 +1,4 @@
-"""Rounds of FedAvg with some malicious clients among the first."""
+"""Rounds of FedAvg with some malicious clients among the first, for many cases side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,11 +6,12 @@ from random import Random
 
 import numpy as np
 
-from experiments.accuracy.baselines import Trainer
 from experiments.accuracy.setting import CLIENTS
+from experiments.robustness.lessons import lessons_of, moved_by
 from experiments.robustness.rules import RULES
 from experiments.robustness.scene import Deal, Score
 from experiments.robustness.setting import Attack, Case, Defence, System
+from experiments.robustness.training import SgdSteps
 from fedperm.wire.model import Parameters
 from fedperm_client.tasks.task import Examples
 
@@ -27,30 +28,20 @@ class FedAvg:
     rounds: int
 
     def play(self, cases: Sequence[Case]) -> list[Score]:
-        return [self._play(case) for case in cases]
-
-    def _play(self, case: Case) -> Score:
-        parameters: Parameters = np.zeros(self.parameters)
-        recipe = System.FEDAVG.recipe
-        trainers = [
-            Trainer(self._data(case, u), recipe, Random(f"robustness {self.deal.seed} {u}"))
-            for u in range(CLIENTS)
-        ]
-        generator = np.random.default_rng([self.deal.seed, 2])
-        rule = RULES[self.defence]
+        rule, generator = RULES[self.defence], np.random.default_rng([self.deal.seed, 2])
+        lessons = lessons_of(self.deal, cases, self._steps)
+        models = np.zeros((len(cases), self.parameters))
         for _ in range(self.rounds):
-            moved = [trainer.movement(parameters) for trainer in trainers]
-            for u in range(case.malicious):
-                moved[u] = _malicious(case, moved[u], generator)
-            parameters = parameters + rule(moved, case.malicious)
-        return self.deal.scene.score(parameters)
+            moved = moved_by(lessons, models)
+            for i, case in enumerate(cases):
+                for u in range(case.malicious):
+                    moved[i, u] = _malicious(case, moved[i, u], generator)
+                models[i] += rule(list(moved[i]), case.malicious)
+        return [self.deal.scene.score(model) for model in models]
 
-    def _data(self, case: Case, client: int) -> Examples:
-        if client < case.malicious and case.attack is Attack.LABELS:
-            return self.deal.mislabelled(client)
-        if client < case.malicious and case.attack in {Attack.BACKDOOR, Attack.BOOSTED}:
-            return self.deal.poisoned(client)
-        return self.deal.own(client)
+    def _steps(self, examples: Examples, client: int) -> SgdSteps:
+        randomness = Random(f"robustness {self.deal.seed} {client}")
+        return SgdSteps(examples, System.FEDAVG.recipe, randomness)
 
 
 def _malicious(case: Case, movement: Parameters, generator: np.random.Generator) -> Parameters:

@@ -1,6 +1,6 @@
 """Rounds of FedPerm with some malicious clients among the first, for many cases side by side."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -9,21 +9,22 @@ from numpy.typing import NDArray
 
 from experiments.accuracy.document import document_of
 from experiments.accuracy.setting import CLIENTS
+from experiments.robustness.lessons import lessons_of, moved_by
 from experiments.robustness.malice import Attacker, Knowledge
 from experiments.robustness.reach import bound_of
 from experiments.robustness.scene import Deal, Score
 from experiments.robustness.server import RefusedAverageError, Upload, step
-from experiments.robustness.setting import Attack, Case, Defence, System
-from experiments.robustness.training import ClippedSteps, Models
+from experiments.robustness.setting import Case, Defence, System
+from experiments.robustness.training import ClippedSteps
 from fedperm.norm_bound import NormForm
 from fedperm.privacy.run_release import noise_of
 from fedperm.run_document import NormSpec, RunDocument
 from fedperm.windows import Geometry
 from fedperm.wire.model import Parameters
 from fedperm_client.preparation import Preparation
+from fedperm_client.tasks.task import Examples
 
 _FORMS = {Defence.PAPER: NormForm.PAPER, Defence.CENTRED: NormForm.CENTRED}
-_POISONED = {Attack.BACKDOOR, Attack.BOOSTED}
 
 
 def document_for(
@@ -49,10 +50,10 @@ class FedPerm:
 
     def play(self, cases: Sequence[Case]) -> list[Score]:
         played = [_Played(case, self._preparations()) for case in cases]
-        classes = [list(self._classes(cases, client)) for client in range(CLIENTS)]
+        lessons = lessons_of(self.deal, cases, self._steps)
         models = np.zeros((len(cases), self.document.model.parameters))
         for number in range(1, self.rounds + 1):
-            moved = _moved(classes, models)
+            moved = moved_by(lessons, models)
             for i, one in enumerate(played):
                 if one.stopped_in is None:
                     models[i] += one.movement(self.document, moved[i], number)
@@ -61,19 +62,8 @@ class FedPerm:
             for model, one in zip(models, played, strict=True)
         ]
 
-    def _classes(self, cases: Sequence[Case], client: int) -> Iterator["_Class"]:
-        """What a client trains on, and in which cases."""
-        malicious = np.array([client < case.malicious for case in cases])
-        mislabels = malicious & [case.attack is Attack.LABELS for case in cases]
-        poisons = malicious & [case.attack in _POISONED for case in cases]
-        for data, chosen in (
-            (self.deal.own, ~(mislabels | poisons)),
-            (self.deal.mislabelled, mislabels),
-            (self.deal.poisoned, poisons),
-        ):
-            if chosen.any():
-                steps = ClippedSteps(data(client), self.system.recipe)
-                yield _Class(steps, np.flatnonzero(chosen))
+    def _steps(self, examples: Examples, _client: int) -> ClippedSteps:
+        return ClippedSteps(examples, self.system.recipe)
 
     def _preparations(self) -> list[Preparation]:
         noise = noise_of(self.document)
@@ -81,23 +71,6 @@ class FedPerm:
             Preparation.of(self.document, noise, Random(f"robustness {self.deal.seed} {u}"))
             for u in range(CLIENTS)
         ]
-
-
-@dataclass(frozen=True, eq=False)
-class _Class:
-    """One client's training on one set of data, for the cases in which it does that."""
-
-    steps: ClippedSteps
-    cases: NDArray[np.intp]
-
-
-def _moved(classes: Sequence[Sequence[_Class]], models: Models) -> NDArray[np.float64]:
-    """By case and client: how training moved the case's model."""
-    moved = np.empty((len(models), len(classes), models.shape[1]))
-    for client, of_client in enumerate(classes):
-        for one in of_client:
-            moved[one.cases, client] = one.steps.movements(models[one.cases])
-    return moved
 
 
 class _Played:
