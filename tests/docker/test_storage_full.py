@@ -32,10 +32,14 @@ FULL_SECONDS = 20
 """Longer than a job is tried that fails for a reason of its own."""
 
 FILL = f"""
-import os
-with open("{STATE}/filler", "wb") as file:
-    free = os.statvfs(file.name)
-    os.posix_fallocate(file.fileno(), 0, free.f_bavail * free.f_frsize)
+import errno
+with open("{STATE}/filler", "wb", buffering=0) as file:
+    try:
+        while True:
+            file.write(bytes(4096))
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
 """
 EMPTY = f'import os; os.unlink("{STATE}/filler")'
 
