@@ -146,13 +146,14 @@ class Judge:
 
     def _check_members(self, outcome: RoundOutcome, aggregator: Aggregator) -> None:
         """Whoever has a receipt is in the sum, or was refused with a true reason."""
+        report = aggregator.stores.reports.round("demo", outcome.round)
+        rejected = {u.client: u.reason for u in report.updates if u.state is UpdateState.REJECTED}
         promised = {slot.client for slot in self.promised if slot.round == outcome.round}
         for client in promised - set(outcome.included):
-            report = aggregator.stores.reports.update("demo", outcome.round, client)
             slot = Slot(outcome.round, client)
             is_honest = self.promised[slot] == _digest(self.released.get(slot, b""))
-            if report.state is not UpdateState.REJECTED or is_honest:
-                self.object("lost", f"{slot} has a receipt and is {report.state}: {report.reason}")
+            if client not in rejected or is_honest:
+                self.object("lost", f"{slot} has a receipt: {rejected.get(client, 'not rejected')}")
         for client in outcome.included:
             if Slot(outcome.round, client) not in self.released:
                 self.object("invented", f"{client} is in round {outcome.round} and sent nothing")

@@ -43,7 +43,7 @@ from tests.simulation.machine import Simulation
 
 TestSimulation = Simulation.TestCase
 TestSimulation.settings = settings(
-    max_examples=5,
+    max_examples=4,
     stateful_step_count=30,
     derandomize=True,
     deadline=None,
