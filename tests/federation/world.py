@@ -148,7 +148,7 @@ class World:
         self,
         done: Callable[[], bool],
         what: str,
-        seconds: float = 90.0,
+        seconds: float = 300.0,
         pause_seconds: float = 0.1,
     ) -> None:
         """A question takes some milliseconds of CPU: a longer pause spares them."""

@@ -18,7 +18,8 @@ def main() -> int:
         rounds = len(run.rounds)
         search = Search(run)
         control = search.of_a_clients_memory()
-        scans = search.of_the_aggregator() + search.of_the_key_server() + search.of_clients()
+        scans = [*search.of_the_aggregator(), search.of_the_aggregators_memory()]
+        scans += search.of_the_key_server() + search.of_clients()
         provoke(run)
         scans += search.of_logs()
     sys.stdout.write(f"{rounds} rounds of 4 clients under 2 keys of {key_bits} bits\n")

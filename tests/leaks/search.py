@@ -34,14 +34,13 @@ class Search:
     def of_the_aggregator(self) -> list[Scan]:
         """Nothing of the clients' and the key server's. Tokens that it is shown are its to see."""
         scanner, state = Scanner(self._foreign), self._folder / "aggregator-state"
+        return [scanner.folder(state), scanner.database(state / "aggregator.db")]
+
+    def of_the_aggregators_memory(self) -> Scan:
+        """The same, in all of its processes."""
         pids = processes_of(self._run.world.aggregator.pid)
-        return [
-            scanner.folder(state),
-            scanner.database(state / "aggregator.db"),
-            together(
-                f"memory of the aggregator ({len(pids)} processes)", map(scanner.process, pids)
-            ),
-        ]
+        scans = map(Scanner(self._foreign).process, pids)
+        return together(f"memory of the aggregator ({len(pids)} processes)", scans)
 
     def of_the_key_server(self) -> list[Scan]:
         """On disk no secret is in the clear; its memory holds them, of course."""

@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 import pytest
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 MISSING = "PostgreSQL's server is not installed (on Debian: apt-get install postgresql)"
 
 
