@@ -1,7 +1,7 @@
 """The aggregator's disk is full for a while, in the middle of a run: it costs time, nothing else.
 
-The oracle is that of the simulation: client u adds 1 at coordinate u, so a lost update or one that is
-counted twice shows in the model.
+The oracle is that of the simulation: client u adds 1 at coordinate u, so a lost update or one that
+is counted twice shows in the model.
 """
 
 import time
