@@ -3,9 +3,10 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from experiments.accuracy.experiment import Wish
 from experiments.accuracy.privacy import scale_for_run
-from experiments.accuracy.recipes import RECIPES
-from experiments.accuracy.setting import VALUE_BITS, Algorithm
+from experiments.accuracy.recipes import recipe_for
+from experiments.accuracy.setting import Algorithm, Recipe
 from fedperm.paillier import DEFAULT_KEY_BITS
 from fedperm_cli.demo.options import Dataset, DemoOptions, run_options
 from fedperm_cli.presets import LIGHT, PAPER_EPSILON
@@ -30,8 +31,13 @@ class Setting:
     epsilon: float = PAPER_EPSILON
 
     @property
+    def recipe(self) -> Recipe:
+        """That of the simulation, as far as a client's own step goes."""
+        return recipe_for(Wish(Algorithm.FEDPERM, self.epsilon, accountant=self.accountant))
+
+    @property
     def demo(self) -> DemoOptions:
-        recipe = RECIPES[Algorithm.FEDPERM]
+        recipe = self.recipe
         return DemoOptions(
             clients=self.clients,
             rounds=self.rounds,
@@ -56,5 +62,5 @@ class Setting:
             accountant=self.accountant,
             epsilon=None,
             laplace_scale=scale_for_run(self.accountant, LIGHT, self.epsilon),
-            value_bits=VALUE_BITS,
+            value_bits=self.recipe.value_bits,
         )
