@@ -2,13 +2,19 @@
 
 import asyncio
 
-from tests.crash_points.marked import marked_steps, unmarked_writers
+import pytest
+
+from tests.crash_points.marked import marked_steps, unmarked_writers, writes
 from tests.crash_points.points import AGGREGATOR, CLIENT, KEY_SERVER
 from tests.crash_points.trace import Passed, live_in_peace, live_in_trouble
 
 UNMARKED = {
     "write_durably": "the tool that marked steps use",
     "replacing": "so is this",
+    "publish": "and this",
+    "_create": "an empty file that Sink.write and Sink.finish fill: one left over is swept",
+    "Blobs.check_room": "a file without a name, which is gone when it is closed",
+    "Crew._break": "replaces a pool of processes, no file",
     "write_lines": "within Ledger.start and Ledger.charge",
     "_delete": "within Blobs.sweep_incoming and Blobs.sweep_run",
     "Folding.perform": "publishes by RoundStore.publish",
@@ -42,3 +48,38 @@ def test_what_a_federation_writes_in_its_life_is_what_is_tested(tmp_path):
 
 def test_whatever_changes_a_file_is_marked_or_excused():
     assert unmarked_writers() == set(UNMARKED)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'open(path, "wb")',
+        'path.open(mode="a")',
+        'path.open("r+b")',
+        "os.open(path, os.O_WRONLY | os.O_CREAT)",
+        "temporary.replace(path)",
+        "os.replace(temporary, path)",
+        "shutil.rmtree(folder)",
+        "path.touch()",
+        "file.truncate(0)",
+        "path.unlink()",
+    ],
+)
+def test_a_call_that_changes_a_file_is_seen(call):
+    assert writes(call)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "path.open()",
+        'path.open("rb")',
+        "os.open(folder, os.O_RDONLY)",
+        'text.replace("a", "b")',
+        "replace(outcome, round=1)",
+        "listed.remove(one)",
+        "copy(thing)",
+    ],
+)
+def test_a_call_that_changes_none_is_not(call):
+    assert not writes(call)
