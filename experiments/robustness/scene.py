@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from experiments.accuracy.images import MIN_RECORDS, Given
@@ -86,15 +87,16 @@ class Deal:
 
 
 @lru_cache(maxsize=1)
-def mnist_scene(data: Path) -> Scene:
-    """Filtered once in a process."""
+def mnist_scene(data: Path, one_of: int) -> Scene:
+    """With one of so many training images; filtered once in a process."""
     task = Mnist(TaskContext({}, 0, 1, data))
-    return scene_of(task.everybodys(), task.public())
+    images = task.everybodys()
+    return scene_of(images.only(np.arange(0, len(images.labels), one_of)), task.public())
 
 
 @lru_cache(maxsize=1)
-def mnist_deal(data: Path, seed: int) -> Deal:
-    return Deal(mnist_scene(data), seed)
+def mnist_deal(data: Path, one_of: int, seed: int) -> Deal:
+    return Deal(mnist_scene(data, one_of), seed)
 
 
 def scene_of(train: LabelledImages, test: LabelledImages) -> Scene:

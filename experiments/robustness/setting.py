@@ -82,6 +82,11 @@ class System(StrEnum):
         return 10 if self is System.FEDAVG else 20
 
     @property
+    def one_image_of(self) -> int:
+        """A third of the training images where the noise does not depend on their number."""
+        return 1 if self is System.RECORD else 3
+
+    @property
     def attacks(self) -> tuple[Attack, ...]:
         return AGAINST_FEDAVG if self is System.FEDAVG else tuple(Attack)
 
@@ -95,6 +100,8 @@ class System(StrEnum):
                 Defence.TRIMMED,
                 Defence.KRUM,
             )
+        if self is System.RECORD:
+            return Defence.NONE, Defence.CENTRED
         return Defence.NONE, Defence.PAPER, Defence.CENTRED
 
 

@@ -171,4 +171,4 @@ def test_fedavg_falls_without_a_rule_and_stands_with_the_median():
 
 def test_a_name_is_given_once():
     names = [measurement.name for measurement in measurements(quick=False)]
-    assert len(names) == len(set(names)) == 33
+    assert len(names) == len(set(names)) == 30
