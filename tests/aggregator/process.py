@@ -18,7 +18,7 @@ from fedperm.wire.aggregator import RoundState, TaskKind
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client, ManualClock
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 120.0
 
 
 class Process:

@@ -25,7 +25,7 @@ from tests.aggregator.test_pool import is_alive, wait_until_gone
 pytestmark = pytest.mark.anyio
 
 LEASE_SECONDS = 1.0
-SILENCE_SECONDS = 5.0
+SILENCE_SECONDS = 15.0
 """A process takes a while to start, most of all on a machine that runs other tests."""
 ROUNDS = {
     "count": 20,
@@ -60,10 +60,10 @@ async def events(bench: Bench, kind: EventKind, number: int) -> int:
     return found
 
 
-async def stop_before_the_fold(process: Process, bench: Bench) -> tuple[int, int]:
-    """The worker, stopped while a round has all that it needs and is not sealed yet; which round.
-    Whatever folds it will meet the stopped worker. A round that was quicker does not count."""
-    number = 0
+async def stop_before_the_fold(process: Process, bench: Bench, number: int = 0) -> tuple[int, int]:
+    """The worker, stopped while a round has all that it needs and is not sealed yet; which round,
+    after the one that is settled. Whatever folds it will meet the stopped worker. A round that was
+    quicker does not count."""
     while True:
         number += 1
         await until_open(bench, bench.clients[0], number - 1)
@@ -78,7 +78,13 @@ async def stop_before_the_fold(process: Process, bench: Bench) -> tuple[int, int
         await until_published(bench, number)
 
 
-async def test_a_worker_that_stands_still_in_a_fold_is_replaced_and_nothing_is_done_twice(
+async def until_sealed(bench: Bench, number: int) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while await bench.state(number) is not RoundState.SEALED:
+            await asyncio.sleep(0.02)
+
+
+async def test_a_worker_that_stands_still_in_a_fold_goes_on_or_is_replaced_and_nothing_is_double(
     tmp_path: Path, small_key: SecretKey, randomness: Random, clients: list[Client]
 ):
     settings = {"lease_seconds": LEASE_SECONDS, "silence_seconds": SILENCE_SECONDS}
@@ -86,7 +92,15 @@ async def test_a_worker_that_stands_still_in_a_fold_is_replaced_and_nothing_is_d
         bench = bench_on(process, small_key, randomness, clients)
         await bench.create(rounds=ROUNDS)
         await bench.join(*clients)
-        worker, number = await stop_before_the_fold(process, bench)
+        worker, resumed = await stop_before_the_fold(process, bench)
+        await until_sealed(bench, resumed)
+        await asyncio.sleep(2 * LEASE_SECONDS)
+        os.kill(worker, signal.SIGCONT)  # past its lease, before anybody has lost patience
+        await until_published(bench, resumed)
+        assert await check_sum(bench, resumed) == ("ada", "ben")
+        assert is_alive(worker)
+
+        worker, number = await stop_before_the_fold(process, bench, resumed)
         await until_published(bench, number)
         assert await check_sum(bench, number) == ("ada", "ben")
         wait_until_gone(worker)
@@ -98,11 +112,12 @@ async def test_a_worker_that_stands_still_in_a_fold_is_replaced_and_nothing_is_d
         assert await check_sum(bench, number + 1) == ("ada", "ben")
 
         await until_open(bench, clients[0], number + 1)
-        assert await events(bench, EventKind.ROUND_PUBLISHED, number) == 1
+        for settled in (resumed, number):
+            assert await events(bench, EventKind.ROUND_PUBLISHED, settled) == 1
+            assert await events(bench, EventKind.JOB_FAILED, settled) == 0
+            aggregates = tmp_path.glob(f"state/runs/*/rounds/{settled}/aggregate.*")
+            assert len(list(aggregates)) == 1
         assert await events(bench, EventKind.UPDATE_CHECKED, number + 1) == 2
-        assert await events(bench, EventKind.JOB_FAILED, number) == 0
-        aggregates = tmp_path.glob(f"state/runs/*/rounds/{number}/aggregate.*")
-        assert len(list(aggregates)) == 1
 
 
 async def test_an_aggregator_that_stood_still_past_leases_and_deadlines_goes_on(
