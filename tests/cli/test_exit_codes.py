@@ -30,7 +30,7 @@ COMMANDS = dict(commands())
 
 def test_these_are_all_commands() -> None:
     assert set(COMMANDS) == {
-        *("bench", "privacy", "demo", "init-task", "check-task"),
+        *("bench", "privacy", "demo", "init-task", "check-task", "plan"),
         *("keys create", "keys ls", "keys rotate", "keys audit"),
         *("client token", "client ls", "client revoke"),
         *("run create", "run ls", "run show", "run watch", "run stop", "run resume"),
@@ -61,7 +61,7 @@ def test_only_the_key_operators_commands_ask_for_the_key_operators_token(name: s
     assert ("--key-operator-token-file" in options) == (name in KEY_SIDE)
 
 
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"bench", "privacy"}))
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"bench", "privacy", "plan"}))
 def test_contradicting_formats_are_refused_before_anything_is_done(
     operator: Operator, name: str
 ) -> None:

@@ -69,7 +69,7 @@ def fold(
     Folding updates together is cheaper than one by one: they share the buckets.
     """
     _check(updates, plan, public_key)
-    cuts = list(_cuts(plan, len(updates), workers.count))
+    cuts = list(cuts_of(plan, len(updates), workers.count))
     jobs = (_job(cut, updates, plan, public_key) for cut in cuts)
     rows = [[mpz(1)] * plan.packing.groups for _ in range(plan.geometry.windows)]
     work = Work()
@@ -133,7 +133,7 @@ def _blind(job: BlindJob) -> JobResult:
     return JobResult(products, Work(time.process_time() - start, len(products)))
 
 
-def _cuts(plan: Plan, updates: int, workers: int) -> Iterator[Cut]:
+def cuts_of(plan: Plan, updates: int, workers: int) -> Iterator[Cut]:
     """Every window of every group once, in jobs that keep the workers busy and fit in memory."""
     geometry, groups = plan.geometry, plan.packing.groups
     shared_out = -(-2 * workers // (geometry.patterns * groups)) if workers > 1 else 1

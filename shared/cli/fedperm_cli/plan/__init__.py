@@ -1,0 +1,1 @@
+"""`fedperm plan`: what a run will cost, before it is made."""
