@@ -5,7 +5,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 
 from experiments.accuracy.experiment import Wish
-from experiments.accuracy.report import Summaries, cost_summaries, row_label
+from experiments.accuracy.report import Summaries, cost_summaries, record_summaries, row_label
 from experiments.accuracy.rows import EPSILONS, FEDAVG, Row, Table, fedperm_row
 from experiments.accuracy.setting import Algorithm
 from experiments.accuracy.summary import Summary
@@ -82,7 +82,7 @@ def draw_by_record(found: Summaries, path: Path) -> Path:
         f"{CAPTION}.\nReplacing one record of the smallest client; no shuffle, no keys"
     )
     axes = figure.add_subplot()
-    summaries = [summary for summary in found.values() if summary.row.table is Table.RECORD]
+    summaries = record_summaries(found)
     _draw_points(axes, summaries, [summary.epsilon("record") or 0.0 for summary in summaries])
     if FEDAVG.name in found:
         axes.axhline(found[FEDAVG.name].mean, color=GREY, label="FedAvg (no privacy)")

@@ -138,9 +138,13 @@ def _range(numbers: Sequence[float]) -> str:
 def by_record(found: Summaries) -> Iterator[str]:
     yield "| one record | accuracy, % | b | smallest client | the paper's unit | whole update |"
     yield "|---|---|---|---|---|---|"
-    for row in ROWS:
-        if row.table is Table.RECORD and row.name in found:
-            yield _of_record(found[row.name])
+    for summary in record_summaries(found):
+        yield _of_record(summary)
+
+
+def record_summaries(found: Summaries) -> list[Summary]:
+    known = [summary for summary in found.values() if summary.row.table is Table.RECORD]
+    return sorted(known, key=lambda summary: summary.row.wish.epsilon or 0.0)
 
 
 def _of_record(summary: Summary) -> str:

@@ -13,7 +13,6 @@ from fedperm_client.tasks.filters import FilterName
 
 SEEDS = (20, 21, 22, 23, 24)
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
-RECORD_EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 MAIN_ACCOUNTANTS = ("paper", "default")
 OTHER_ACCOUNTANTS = tuple(
     accountant.name
@@ -114,9 +113,10 @@ FEDAVG = Row(Table.PAPER_UNIT, Wish(Algorithm.FEDAVG))
 _OTHER_EPSILONS = tuple(epsilon for epsilon in EPSILONS if epsilon != PAPER_EPSILON)
 ROWS = (
     FEDAVG,
-    *_baselines([PAPER_EPSILON]),
     *_fedperm(MAIN_ACCOUNTANTS, [PAPER_EPSILON]),
-    *_by_record(RECORD_EPSILONS),
+    *_by_record([2.0]),
+    *_baselines([PAPER_EPSILON]),
+    *_by_record([0.5, 1.0, 4.0, 8.0]),
     *_baselines(_OTHER_EPSILONS),
     *_fedperm(MAIN_ACCOUNTANTS, _OTHER_EPSILONS),
     *_fedperm(OTHER_ACCOUNTANTS, [PAPER_EPSILON]),
