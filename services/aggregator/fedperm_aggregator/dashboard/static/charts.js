@@ -64,7 +64,7 @@ function roundMarks({ width, height }, first, last, x) {
   const wanted = Math.max(2, Math.floor(width / 90));
   const step = Math.max(1, Math.ceil((last - first + 1) / wanted));
   const numbers = new Set([first, last]);
-  for (let n = Math.ceil(first / step) * step; n < last; n += step) if (last - n >= step / 2) numbers.add(n);
+  for (let n = Math.ceil(first / step) * step; n < last; n += step) if (last - n >= step / 2 && n - first > step / 2) numbers.add(n);
   return [...numbers].map((n) =>
     svg("text", { x: x(n), y: height - 6, "text-anchor": n === last ? "end" : "middle" }, String(n)));
 }
@@ -117,7 +117,7 @@ export const ROW = 26;
 export const lengths = (rows, limit, format) => (frame) => {
   const name = Math.min(150, Math.max(70, frame.width * 0.28));
   const highest = Math.max(limit ?? 0, ...rows.map((row) => row.before)) * 1.08 || 1;
-  const x = scale(0, highest, name, frame.width - RIGHT - 40);
+  const x = scale(0, highest, name, frame.width - 56);
   const bottom = TOP + rows.length * ROW;
   return [
     [0, highest / 1.08].map((level) => svg("line", { class: "rule", x1: x(level), x2: x(level), y1: TOP - 4, y2: bottom })),
@@ -132,7 +132,7 @@ export const lengths = (rows, limit, format) => (frame) => {
         row.bounded ? svg("circle", { class: "hollow", cx: x(row.before), cy: y, r: 4.5 }) : null,
         svg("circle", { class: "point", cx: x(row.after), cy: y, r: 5 },
           svg("title", {}, `${row.client}: ${format(row.before)} before, ${format(row.after)} after`)),
-        svg("text", { x: x(Math.max(row.before, row.after)) + 10, y: y + 4 }, format(row.before)),
+        svg("text", { x: frame.width, y: y + 4, "text-anchor": "end" }, format(row.before)),
       ];
     }),
   ].flat(2).filter(Boolean);

@@ -15,7 +15,7 @@ const WORDS = {
 };
 
 export class ClientsPanel {
-  #place = el("div", { class: "scroll", id: "clients", tabindex: "0", role: "region", "aria-label": "Participants" });
+  #place = el("div", { class: "scroll", id: "clients", tabindex: "0", role: "region", "aria-label": "Table of participants" });
 
   constructor() {
     this.elements = [card("Participants", { half: true }, this.#place,

@@ -47,6 +47,7 @@ function tiles(state) {
   const { now } = state;
   const tested = state.newest((round) => round.reports > 0 && round.loss !== null);
   const done = state.newest((round) => round.total_seconds !== null);
+  const checked = state.newest((round) => round.received > 0);
   const received = state.list.reduce((sum, round) => sum + round.bytes_up, 0);
   const online = now.clients.filter((client) => client.online).length;
   return [
@@ -54,6 +55,7 @@ function tiles(state) {
     tile("Test loss", decimal(tested?.loss), tested ? "mean of the clients" : "", "loss"),
     tile("Clients online", `${online} of ${now.clients.length}`, "heard of lately", "online"),
     tile("Last round", seconds(done?.total_seconds), done ? outcome(done) : "", "seconds"),
+    tile("Bounded", checked ? `${checked.bounded} of ${checked.received}` : NOTHING, "longer than the norm bound", "bounded"),
     tile("Received", received ? octets(received) : NOTHING, "of all clients so far", "received"),
   ];
 }

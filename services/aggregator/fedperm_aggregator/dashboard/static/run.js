@@ -12,8 +12,7 @@ import { SightPanel } from "./sight.js";
 import { TimePanel } from "./time.js";
 import { TrafficPanel } from "./traffic.js";
 
-// What panels read. `facts` never change; `rounds` are by number; `detail` is the report of the
-// newest round in which an update was checked.
+// What panels read. `facts` never change; `rounds` are by number.
 class RunState {
   now = null;
   rounds = new Map();
@@ -48,7 +47,7 @@ async function begin(place, address, tell, stop) {
   const state = new RunState(await ask(address));
   if (stop.closed) return;
   const hero = new HeroPanel();
-  const kinds = [QualityPanel, ClientsPanel, PrivacyPanel, NormsPanel, TimePanel, TrafficPanel, KeyPanel, SightPanel];
+  const kinds = [QualityPanel, ClientsPanel, PrivacyPanel, SightPanel, NormsPanel, TrafficPanel, TimePanel, KeyPanel];
   const panels = kinds.map((Panel) => new Panel(address, state.facts));
   place.replaceChildren(hero.element, el("div", { class: "grid" }, panels.flatMap((panel) => panel.elements)));
   const render = () => state.now && [hero, ...panels].forEach((panel) => panel.show(state));
