@@ -15,10 +15,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from fedperm_secret.keys import generate_key
 from tests.aggregator.bench import Bench
-from tests.aggregator.parties import Client, KeyServer, ManualClock
+from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
 from tests.aggregator.process import Process, running
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 120.0
 AT_ONCE = 50
 """Joins under way at a time."""
 
@@ -58,6 +58,16 @@ class Target:
         path = f"/v1/runs/{self.bench.run}/participants/{client.name}/task?wait_seconds={seconds}"
         token = self.bench.server.token(client)
         return head_of("GET", path, Authorization=f"Bearer {token}")
+
+    async def until_heard(self, clients: list[Client], start: float) -> None:
+        """All of these, since then: whoever waits for a task was."""
+        names = {client.name for client in clients}
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while True:
+                listed = (await self.bench.api.participants(self.bench.run, OPERATOR)).participants
+                if all(one.last_seen_at > start for one in listed if one.client in names):
+                    return
+                await asyncio.sleep(0.02)
 
     async def close(self) -> None:
         if self._control is not None:

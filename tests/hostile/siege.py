@@ -1,6 +1,10 @@
-"""The long form of the flood: as many connections as are asked for, all at one aggregator."""
+"""The long form of the flood: as many connections as are asked for, all at one aggregator.
+
+Some hundred of them are clients that ask for a task and wait for it; all the others say nothing.
+"""
 
 import asyncio
+import resource
 import tempfile
 from collections import Counter
 from dataclasses import asdict, dataclass, field
@@ -8,11 +12,31 @@ from pathlib import Path
 
 from tests.hostile.flood import CLOSE, NONSENSE, RUN, Crowd, Target, head_of, talk, target
 
-WAITING, MOST_CONNECTIONS, CLIENTS = 300, 1000, 360
-"""Settings of the aggregator, and clients that have joined."""
 LONGEST_ANSWER_SECONDS = 60.0
-UNKNOWN = 2000
-"""Requests without a credential."""
+OWN_FILES = 256
+"""Of the aggregator, and of whoever lays siege, beside connections."""
+MEBIBYTES = 256.0
+"""That the crowd may cost the aggregator."""
+
+
+def allow_files(count: int) -> None:
+    """For as many connections of this process, and of those that it starts."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < count:
+        raise SystemExit(f"{count} open files are needed and {hard} allowed: see `ulimit -Hn`")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+@dataclass(frozen=True)
+class Size:
+    """Settings of the aggregator, clients that have joined, and requests without a credential.
+    While all are there a simple question is answered within `calm_seconds`."""
+
+    waiting: int = 300
+    most_connections: int = 1000
+    clients: int = 360
+    unknown: int = 2000
+    calm_seconds: float = 2.0
 
 
 @dataclass
@@ -20,6 +44,7 @@ class Siege:
     """What was tried, and what came of it."""
 
     connections: int
+    size: Size = Size()
     polls: dict[str, int] = field(default_factory=dict)
     others: dict[str, int] = field(default_factory=dict)
     nonsense: dict[str, str] = field(default_factory=dict)
@@ -29,30 +54,40 @@ class Siege:
     control_seconds: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
-    async def lay(self) -> None:
-        settings = {"most_waiting": WAITING, "most_connections": MOST_CONNECTIONS}
-        with tempfile.TemporaryDirectory() as folder:
-            async with target(Path(folder), CLIENTS, **settings) as found:
-                await self._assail(found)
+    @property
+    def silent(self) -> int:
+        """Connections that say nothing."""
+        return self.connections - self.size.clients
 
-    async def _assail(self, found: Target) -> None:
+    async def lay(self) -> None:
+        allow_files(self.connections + OWN_FILES)
+        settings = {
+            "most_waiting": self.size.waiting,
+            "most_connections": self.size.most_connections,
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            async with target(Path(folder), self.size.clients, **settings) as found:
+                await self.assail(found)
+
+    async def assail(self, found: Target) -> None:
         self._weigh(found)
         await self._send_the_unknown(found)
         await found.control_seconds(1)
         async with Crowd() as waiting:
             clients = found.bench.clients
             await waiting.send(found, (found.poll_of(client, 30) for client in clients))
-            self.polls = dict(await waiting.answers(5.0, WAITING))
+            self.polls = dict(await waiting.answers(LONGEST_ANSWER_SECONDS, self.size.waiting))
             self._weigh(found)
             async with Crowd() as others:
-                silent = (b"" for _ in range(self.connections - CLIENTS))
-                await others.send(found, silent)
+                await others.send(found, (b"" for _ in range(self.silent)))
                 self._weigh(found)
                 self.control_seconds = await found.control_seconds(100)
-                self.others = dict(await others.answers(5.0))
+                self.others = dict(
+                    await others.answers(LONGEST_ANSWER_SECONDS, self.size.most_connections)
+                )
                 self._weigh(found)
         await self._talk_nonsense(found)
-        self._judge(await found.statuses())
+        self.judge(await found.statuses())
 
     def _weigh(self, found: Target) -> None:
         weight = found.weight
@@ -61,11 +96,11 @@ class Siege:
 
     async def _send_the_unknown(self, found: Target) -> None:
         before = found.weight.cpu_seconds
-        for _ in range(UNKNOWN):
+        for _ in range(self.size.unknown):
             status = (await found.process.http.get(RUN)).status_code
             self._expect(status == 401, f"{status} for somebody unknown")
         taken = found.weight.cpu_seconds - before
-        self.unknown_cpu_ms = round(1000 * taken / UNKNOWN, 2)
+        self.unknown_cpu_ms = round(1000 * taken / self.size.unknown, 2)
 
     async def _talk_nonsense(self, found: Target) -> None:
         async with asyncio.timeout(LONGEST_ANSWER_SECONDS):
@@ -76,10 +111,21 @@ class Siege:
             self.nonsense[what] = status
             self._expect(status == expected, f"{status} for {what}")
 
-    def _judge(self, statuses: Counter[str]) -> None:
-        refused = CLIENTS - WAITING
-        self._expect(self.polls == {"waits": WAITING, "503": refused}, f"polls {self.polls}")
-        self._expect(self.most_files < 2 * MOST_CONNECTIONS, f"{self.most_files} files")
+    def judge(self, statuses: Counter[str]) -> None:
+        refused = self.size.clients - self.size.waiting
+        self._expect(
+            self.polls == {"waits": self.size.waiting, "503": refused}, f"polls {self.polls}"
+        )
+        most_files = 2 * self.size.most_connections + OWN_FILES
+        held = self.others.get("waits", 0)
+        self._expect(held <= self.size.most_connections, f"{held} that say nothing are held")
+        cut_off = self.others.get("cut off", 0)
+        self._expect(cut_off == self.silent - held, f"others {self.others}")
+        slowest = max(self.control_seconds)
+        self._expect(slowest < self.size.calm_seconds, f"{slowest:.1f} s for a simple question")
+        grown = max(self.mebibytes) - self.mebibytes[0]
+        self._expect(grown < MEBIBYTES, f"{grown:.0f} MiB more than before")
+        self._expect(self.most_files < most_files, f"{self.most_files} files")
         self._expect(not statuses["500"], f"{statuses['500']} crashes")
 
     def _expect(self, is_right: bool, else_: str) -> None:
@@ -90,15 +136,15 @@ class Siege:
         return asdict(self)
 
     def lines(self) -> list[str]:
-        slowest = max(self.control_seconds)
+        size, slowest = self.size, max(self.control_seconds)
         return [
-            f"{CLIENTS} clients ask for a task, {WAITING} may wait: {dict(self.polls)}",
-            f"{self.connections - CLIENTS} more connections that say nothing, "
-            f"{MOST_CONNECTIONS} may be held: {dict(self.others)}",
+            f"{size.clients} clients ask for a task, {size.waiting} may wait: {dict(self.polls)}",
+            f"{self.silent} more connections that say nothing, "
+            f"{size.most_connections} may be held: {dict(self.others)}",
             f"/livez meanwhile: slowest of {len(self.control_seconds)} {slowest * 1000:.0f} ms",
             f"file descriptors of the aggregator: at most {self.most_files}",
             f"its memory in MiB, from before to the end: {self.mebibytes}",
-            f"{UNKNOWN} requests without a credential: 401, {self.unknown_cpu_ms} CPU ms each",
+            f"{size.unknown} requests without a credential: 401, {self.unknown_cpu_ms} CPU ms each",
             f"nonsense: {self.nonsense}",
             f"wrong: {self.wrong or 'nothing'}",
         ]

@@ -2,6 +2,7 @@
 to the others, and takes no more than it was granted."""
 
 import asyncio
+import time
 from collections import Counter
 from itertools import islice
 
@@ -21,6 +22,7 @@ from tests.hostile.flood import (
     talk,
     target,
 )
+from tests.hostile.siege import Siege, Size
 
 pytestmark = pytest.mark.anyio
 
@@ -55,14 +57,16 @@ async def test_so_many_clients_wait_as_is_set_and_the_next_is_told_to_come_again
     """Waiting costs a connection and little else; simple questions are answered meanwhile."""
     before, clients = aggregator.weight, aggregator.bench.clients
     async with Crowd() as crowd:
+        start = time.time()
         await crowd.send(aggregator, (aggregator.poll_of(c, 25) for c in clients[:WAITING]))
-        assert await crowd.answers(1.0) == {"waits": WAITING}
+        await aggregator.until_heard(clients[:WAITING], start)
         for client in clients[WAITING:]:
             request = aggregator.poll_of(client, 25)[:-2] + b"Connection: close\r\n\r\n"
             status, answer = await talk(aggregator, request)
             assert status == "503"
             assert b"urn:fedperm:problem:busy" in answer
             assert b"retry-after: 1" in answer.lower()
+        assert await crowd.answers(0.1) == {"waits": WAITING}
         assert (await aggregator.control_seconds(20))[-1] < CALM_SECONDS
         assert aggregator.weight.files <= before.files + WAITING + CLIENTS
         assert aggregator.weight.mebibytes < before.mebibytes + MEBIBYTES
@@ -132,6 +136,24 @@ async def _pour(aggregator: Target, head: bytes, chunk: bytes) -> str:
 
 async def test_who_has_no_credential_is_refused_before_anything_is_looked_up(aggregator: Target):
     paths = [RUN, RUN + "/rounds", RUN + "/participants/client-1/task", "/v1/runs/none"]
-    requests = [head_of("GET", paths[number % 4], **CLOSE) for number in range(200)]
+    requests = [head_of("GET", paths[number % 4], **CLOSE) for number in range(80)]
     answers = [await talk(aggregator, request) for request in requests]
-    assert Counter(status for status, _ in answers) == {"401": 200}
+    assert Counter(status for status, _ in answers) == {"401": 80}
+
+
+async def test_the_long_form_of_the_flood_finds_the_same(aggregator: Target):
+    """`make flood`, in small."""
+    siege = Siege(4 * CONNECTIONS, Size(WAITING, CONNECTIONS, CLIENTS, 20, CALM_SECONDS))
+    await siege.assail(aggregator)
+    assert siege.wrong == []
+    assert siege.polls == {"waits": WAITING, "503": CLIENTS - WAITING}
+    assert siege.others["cut off"] >= 2 * CONNECTIONS
+    assert siege.lines()[-1] == "wrong: nothing"
+
+
+def test_what_a_flood_should_not_do_is_found():
+    siege = Siege(1000, Size(waiting=10, most_connections=100, clients=12))
+    siege.polls, siege.others = {"waits": 12}, {"waits": 500, "503": 400, "cut off": 88}
+    siege.control_seconds, siege.mebibytes, siege.most_files = [0.1, 9.0], [50.0, 900.0], 700
+    siege.judge(Counter({"500": 1}))
+    assert len(siege.wrong) == 7, siege.wrong
