@@ -30,7 +30,7 @@ COMMANDS = dict(commands())
 
 def test_these_are_all_commands() -> None:
     assert set(COMMANDS) == {
-        *("bench", "privacy", "demo", "init-task", "check-task", "plan"),
+        *("bench", "privacy", "demo", "init-task", "check-task", "plan", "preflight"),
         *("keys create", "keys ls", "keys rotate", "keys audit"),
         *("client token", "client ls", "client revoke"),
         *("run create", "run ls", "run show", "run watch", "run stop", "run resume"),

@@ -41,7 +41,7 @@ def test_it_counts_what_a_round_makes(small):
 
 def test_every_phase_takes_some_time(small):
     assert all(seconds > 0 for seconds in small["seconds"].values())
-    assert all(seconds > 0 for seconds in small["speed"].values())
+    assert all(seconds >= 0 for seconds in small["speed"].values())
     assert small["seconds"]["client_encrypt_ahead"] == pytest.approx(
         small["counts"]["client_encrypts"] * small["speed"]["blind"]
     )

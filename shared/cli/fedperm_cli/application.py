@@ -12,6 +12,7 @@ from fedperm_cli.deployment.commands import deployment_commands
 from fedperm_cli.exit_codes import EPILOG
 from fedperm_cli.keys.commands import keys
 from fedperm_cli.plan.command import plan
+from fedperm_cli.preflight.command import preflight
 from fedperm_cli.privacy.command import privacy
 from fedperm_cli.run.commands import run_commands
 from fedperm_cli.task.commands import check_task, init_task
@@ -36,6 +37,7 @@ application.add_typer(deployment_commands, name="deployment")
 application.command(epilog=EPILOG)(init_task)
 application.command(epilog=EPILOG)(check_task)
 application.command(epilog=EPILOG)(plan)
+application.command(epilog=EPILOG)(preflight)
 application.command(epilog=EPILOG)(bench)
 application.command(epilog=EPILOG)(privacy)
 

@@ -44,6 +44,11 @@ class Plan:
         return self.geometry.patterns * self.packing.groups * self.geometry.k1
 
     @property
+    def units(self) -> int:
+        """Those of them that hold a 1: one a column of each pattern's mask."""
+        return self.geometry.patterns * self.geometry.k1
+
+    @property
     def aggregate_ciphertexts(self) -> int:
         """Ciphertexts the aggregator publishes and every client decrypts."""
         return self.geometry.windows * self.packing.groups

@@ -123,14 +123,14 @@ def _bytes(plan: Plan, key: PublicKey, processes: int) -> Bytes:
         download=download,
         aggregator_receives=received,
         aggregator_disk=received + download,
-        client_memory=CLIENT_PROCESS_BYTES + _client_holds(plan, key, upload),
+        client_memory=CLIENT_PROCESS_BYTES + client_holds(plan, key, upload),
         aggregator_memory=AGGREGATOR_PROCESS_BYTES
         + plan.packing.clients * plan.geometry.padded_d * plan.fixed_point.dtype.itemsize
         + processes * (WORKER_PROCESS_BYTES + _worker_holds(plan, key, processes)),
     )
 
 
-def _client_holds(plan: Plan, key: PublicKey, upload: int) -> int:
+def client_holds(plan: Plan, key: PublicKey, upload: int) -> int:
     """Tables for p and q, a pool of factors, the upload as numbers and as octets, the model."""
     prime_bytes = key.key_bytes // 2
     table = prime_bytes * _TABLE_ENTRIES * (2 * prime_bytes + 2 * _OBJECT_BYTES)
@@ -152,7 +152,7 @@ def _seconds(plan: Plan, speed: Speed, work: Work) -> Seconds:
     return Seconds(
         client_tables_once=speed.tables,
         client_encrypt_ahead=masks * speed.blind,
-        client_encrypt=masks * speed.encode,
+        client_encrypt=masks * speed.write + plan.units * speed.multiply,
         client_decrypt=sums * speed.decrypt,
         aggregator_validate=plan.packing.clients * masks * speed.validate,
         aggregator_fold=weight(work) * speed.multiply,

@@ -27,12 +27,12 @@ _CLIENTS, _K1, _WINDOWS, _VALUE_BITS = 2, 160, 10, 8
 
 @dataclass(frozen=True)
 class Speed:
-    """CPU seconds: tables once a key, the others a ciphertext, and the fold a multiplication
-    modulo n^2 (`weight`)."""
+    """CPU seconds: `tables` once a key, `multiply` a multiplication modulo n^2 (`weight`), the
+    others a ciphertext."""
 
     tables: float
     blind: float
-    encode: float
+    write: float
     validate: float
     multiply: float
     rerandomise: float
@@ -71,12 +71,14 @@ def _round(material: KeyMaterial, tables: float, instruments: Instruments) -> Sp
         _, blinding = rerandomise(total, key, instruments.randomness, workers)
     decrypted = timed(clock, lambda: federation.decrypt(total))
     masks, sums = small.mask_ciphertexts, small.aggregate_ciphertexts
+    multiply = work.cpu_seconds / weight(work)
+    online = median(upload.cost.online for upload in uploads)
     return Speed(
         tables=tables,
         blind=median(upload.cost.offline for upload in uploads) / masks,
-        encode=median(upload.cost.online for upload in uploads) / masks,
+        write=max(online - small.units * multiply, 0.0) / masks,
         validate=median(upload.cost.validate for upload in uploads) / masks,
-        multiply=work.cpu_seconds / weight(work),
+        multiply=multiply,
         rerandomise=blinding.cpu_seconds / sums,
         decrypt=decrypted.cpu_seconds / sums,
     )

@@ -36,15 +36,15 @@ def _option(name: str, variable: str, words: str, metavar: str) -> Any:
     )
 
 
-_KEY_SERVER = _option("--keyserver", "FEDPERM_KEYSERVER", "The key server.", "URL")
-_AGGREGATOR = _option("--aggregator", "FEDPERM_AGGREGATOR", "The aggregator.", "URL")
+KEY_SERVER_OPTION = _option("--keyserver", "FEDPERM_KEYSERVER", "The key server.", "URL")
+AGGREGATOR_OPTION = _option("--aggregator", "FEDPERM_AGGREGATOR", "The aggregator.", "URL")
 _KEY_OPERATOR = _option(
     "--key-operator-token-file",
     "FEDPERM_KEY_OPERATOR_TOKEN_FILE",
     "Holds the key operator's token.",
     "FILE",
 )
-_RUN_OPERATOR = _option(
+RUN_OPERATOR_OPTION = _option(
     "--run-operator-token-file",
     "FEDPERM_RUN_OPERATOR_TOKEN_FILE",
     "Holds the run operator's token.",
@@ -60,7 +60,7 @@ CaFile = Annotated[
 class AsAnybody:
     """What the key server tells everybody."""
 
-    keyserver: Annotated[str, _KEY_SERVER]
+    keyserver: Annotated[str, KEY_SERVER_OPTION]
     ca_file: CaFile = None
 
     def session(self) -> AbstractAsyncContextManager[KeyServerApi]:
@@ -69,7 +69,7 @@ class AsAnybody:
 
 @dataclass(frozen=True)
 class AsKeyOperator:
-    keyserver: Annotated[str, _KEY_SERVER]
+    keyserver: Annotated[str, KEY_SERVER_OPTION]
     key_operator_token_file: Annotated[Path, _KEY_OPERATOR]
     ca_file: CaFile = None
 
@@ -80,8 +80,8 @@ class AsKeyOperator:
 
 @dataclass(frozen=True)
 class AsRunOperator:
-    aggregator: Annotated[str, _AGGREGATOR]
-    run_operator_token_file: Annotated[Path, _RUN_OPERATOR]
+    aggregator: Annotated[str, AGGREGATOR_OPTION]
+    run_operator_token_file: Annotated[Path, RUN_OPERATOR_OPTION]
     ca_file: CaFile = None
 
     def session(self, patience: Patience = PATIENCE) -> AbstractAsyncContextManager[RunOperator]:
@@ -93,8 +93,8 @@ class AsRunOperator:
 class AsRunOperatorIfNeeded:
     """For commands that deal with a run only sometimes."""
 
-    aggregator: Annotated[str | None, _AGGREGATOR] = None
-    run_operator_token_file: Annotated[Path | None, _RUN_OPERATOR] = None
+    aggregator: Annotated[str | None, AGGREGATOR_OPTION] = None
+    run_operator_token_file: Annotated[Path | None, RUN_OPERATOR_OPTION] = None
     ca_file: CaFile = None
 
     def needed_for(self, what: str) -> AsRunOperator:

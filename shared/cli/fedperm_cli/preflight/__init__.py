@@ -1,0 +1,1 @@
+"""`fedperm preflight`: what would go wrong, before it does."""

@@ -1,0 +1,109 @@
+"""All checks in order. Whatever fails, the others are still made."""
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from random import Random
+
+from fedperm.clock import Clock
+from fedperm.errors import FedPermError
+from fedperm.paillier import DEFAULT_KEY_BITS
+from fedperm.run_document import RunDocument
+from fedperm.wire.statements import EpochRecord
+from fedperm_cli.plan.measuring_keys import measuring_key
+from fedperm_cli.plan.needs import Needs, needs_of
+from fedperm_cli.preflight.dry_run import dry_round
+from fedperm_cli.preflight.findings import Finding, State, failed, found_by, good, skipped
+from fedperm_cli.preflight.key_agreement import SHOWN, check_run_has, check_signer, record_of
+from fedperm_cli.preflight.machine import (
+    LEAST_DISK_BYTES,
+    available_memory,
+    look_at_disk,
+    look_at_memory,
+)
+from fedperm_cli.preflight.options import PreflightOptions
+from fedperm_cli.preflight.servers import AGGREGATOR, KEY_SERVER, look_at
+from fedperm_cli.servers.sessions import RunOperator, key_server, run_operator
+from fedperm_secret.keys import SecretKey
+
+
+@dataclass(frozen=True)
+class Preflight:
+    options: PreflightOptions
+    clock: Clock
+    randomness: Random
+
+    async def findings(self) -> list[Finding]:
+        options = self.options
+        asked = await look_at(KEY_SERVER, options.key_server, self.clock)
+        asked += await look_at(AGGREGATOR, options.aggregator_server, self.clock)
+        are_there = {finding.check: finding.state is State.GOOD for finding in asked}
+        async with AsyncExitStack() as stack:
+            operator = await self._operator(stack, is_there=are_there[AGGREGATOR.name])
+            run, document = await self._run(operator)
+            key = await self._key(document, operator, is_there=are_there[KEY_SERVER.name])
+        return [*asked, run, key, *self._machine(document)]
+
+    async def _operator(self, stack: AsyncExitStack, *, is_there: bool) -> RunOperator | None:
+        server, token_file = self.options.aggregator_server, self.options.run_operator_token_file
+        if server is None or token_file is None or not is_there:
+            return None
+        return await stack.enter_async_context(run_operator(server, token_file))
+
+    async def _run(self, operator: RunOperator | None) -> tuple[Finding, RunDocument | None]:
+        run = self.options.run
+        if run is None or operator is None:
+            hint = "give --run, --aggregator and --run-operator-token-file"
+            return skipped("run", "not looked at", hint), None
+        try:
+            document = (await operator.api.document(run, operator.token)).content
+            status = await operator.api.run(run, operator.token)
+        except FedPermError as error:
+            return failed("run", error.message, error.hint), None
+        words = f"{run} is {status.state}: {status.participants} clients have joined"
+        return good("run", words), document
+
+    async def _key(
+        self, document: RunDocument | None, operator: RunOperator | None, *, is_there: bool
+    ) -> Finding:
+        name = self.options.key or (None if document is None else document.key.key)
+        server = self.options.key_server
+        if name is None or server is None or not is_there:
+            return skipped("key", "not looked at", "give --keyserver and --key or --run")
+        try:
+            async with key_server(server) as keys:
+                insecure = document is not None and document.insecure_for_tests
+                record = await record_of(keys, name, insecure_for_tests=insecure)
+                if document is None or operator is None:
+                    return good("key", _words(record))
+                await check_signer(keys, document)
+                await check_run_has(operator, document, record)
+        except FedPermError as error:
+            return failed("key", error.message, error.hint)
+        return good("key", f"{_words(record)}, the same at both servers")
+
+    def _machine(self, document: RunDocument | None) -> list[Finding]:
+        """Against what a client of the run needs, if a run is known."""
+        key = _any_key(document, self.randomness)
+        needs = Needs(LEAST_DISK_BYTES, None)
+        if document is not None:
+            needs = needs_of(document, key.public_key)
+        return [
+            look_at_disk(self.options.state_directory, needs.client_disk),
+            look_at_memory(needs.client_memory, available_memory()),
+            found_by("dry round", lambda: dry_round(key, self.randomness)),
+        ]
+
+
+def _any_key(document: RunDocument | None, randomness: Random) -> SecretKey:
+    """One that protects nothing, of the run's length."""
+    if document is None:
+        return measuring_key(DEFAULT_KEY_BITS, randomness, insecure_for_tests=False)
+    insecure = document.insecure_for_tests
+    return measuring_key(document.key.key_bits, randomness, insecure_for_tests=insecure)
+
+
+def _words(record: EpochRecord) -> str:
+    return (
+        f"{record.key}, {record.key_bits} bits, epoch {record.epoch}, fingerprint "
+        f"{record.key_id[:SHOWN]}"
+    )

@@ -1,0 +1,40 @@
+"""What a server tells everybody about itself, and what time it has."""
+
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+from fedperm.api.connection import Connection, Request
+from fedperm.errors import UnreachableError
+from fedperm.wire.message import Message
+
+
+class ServerVersion(Message):
+    service: str
+    version: str
+    protocol: str
+
+
+@dataclass(frozen=True)
+class ServerFacts:
+    """`time` is in POSIX seconds, to the second; None if it tells none."""
+
+    version: ServerVersion
+    time: float | None
+
+
+async def facts_of(connection: Connection) -> ServerFacts:
+    """Of a server that can do its work; a refusal says why it cannot."""
+    answer = await connection.send(Request("GET", "/readyz"))
+    version = await connection.ask(Request("GET", "/version"), ServerVersion)
+    return ServerFacts(version, _time(answer.headers.get("Date"), connection))
+
+
+def _time(date: str | None, connection: Connection) -> float | None:
+    if date is None:
+        return None
+    try:
+        return parsedate_to_datetime(date).timestamp()
+    except ValueError:
+        raise UnreachableError(
+            f"{connection.base_url} says that it is {date[:40]!r}", "check that it is the server"
+        ) from None
