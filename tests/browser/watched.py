@@ -76,7 +76,8 @@ def watched(folder: Path, screenshots: Path) -> Iterator[Watched]:
         page.evaluate(NOTE_EVERYTHING)
         _apart(lambda: _take_part(here))
         page.wait_for_selector(f"#phase:has-text('all {ROUNDS} rounds are done')")
-        page.wait_for_selector(LAST_REPORT, state="attached")
+        page.click("text=Numbers of all rounds")
+        page.wait_for_selector(LAST_REPORT)
         api = _apart(lambda: _api(here))
         noted = page.evaluate("noted")
         yield Watched(

@@ -1,10 +1,12 @@
 """What a page is told: all of it at first, then what has changed; never a secret."""
 
 import asyncio
+import sys
 
 import pytest
 
-from fedperm.wire.aggregator import Heartbeat, LedgerReport, Phase
+from fedperm.wire.aggregator import Heartbeat, LedgerReport, Phase, TestMetrics
+from fedperm_aggregator.dashboard import observer
 from fedperm_aggregator.dashboard.round_view import summarise
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client
@@ -104,6 +106,30 @@ async def test_ledgers_are_shown_by_the_largest_share(
     shown = rounds[0]["ledgers"]
     assert (shown["client"], shown["epsilon"], shown["budget"]) == ("ben", 2.0, 2.5)
     assert (shown["clients"], rounds[1]["ledgers"]) == (3, None)
+
+
+async def test_a_client_that_lies_about_itself_moves_no_number(
+    opened: Bench, visitor: Visitor, clients: list[Client]
+):
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    largest = sys.float_info.max
+    false = REPORT.model_copy(update={"test": TestMetrics(accuracy=0.0, loss=largest)})
+    for client, report in zip(clients, (REPORT, false, REPORT), strict=True):
+        await opened.api.report(opened.run, 1, client.name, report, opened.server.token(client))
+    shown = (await told(opened, visitor))[0].content["rounds"][0]
+    assert (shown["accuracy"], shown["loss"]) == (REPORT.test.accuracy, REPORT.test.loss)
+    assert (shown["accuracy_low"], shown["accuracy_high"]) == (0.0, REPORT.test.accuracy)
+
+
+async def test_of_a_long_run_the_newest_rounds_are_shown(
+    opened: Bench, visitor: Visitor, clients: list[Client], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(observer, "MOST_ROUNDS", 1)
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    rounds, _ = await told(opened, visitor)
+    assert [one["number"] for one in rounds.content["rounds"]] == [2]
 
 
 async def test_the_list_of_runs(opened: Bench, visitor: Visitor):

@@ -1,6 +1,6 @@
 """What a page does not know yet. Used by one page, in one thread at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fedperm.clock import Clock
@@ -17,6 +17,9 @@ from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.rounds import Rounds
 from fedperm_aggregator.runs import Runs
 from fedperm_aggregator.stores import Stores
+
+MOST_ROUNDS = 500
+"""A page begins with the newest ones: all rounds of a long run would take minutes to tell."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ class Observer:
     def _everything(self) -> tuple[RoundReport, ...]:
         """The position first: what happens meanwhile is told twice rather than never."""
         self.position = self._sources.stores.events.newest()
-        return self._sources.rounds.reports(self._run)
+        newest = self._sources.runs.status(self._run).round
+        return self._reports(range(max(1, newest - MOST_ROUNDS + 1), newest + 1))
 
     def _changed(self) -> tuple[RoundReport, ...]:
         numbers: set[int] = set()
@@ -69,7 +73,10 @@ class Observer:
             self.position = news[-1].id
             for event in news:
                 self._note(event)
-        return tuple(self._sources.rounds.report(self._run, number) for number in sorted(numbers))
+        return self._reports(sorted(numbers))
+
+    def _reports(self, numbers: Iterable[int]) -> tuple[RoundReport, ...]:
+        return tuple(self._sources.rounds.report(self._run, number) for number in numbers)
 
     def _note(self, event: Event) -> None:
         if event.event == EventKind.FOLD_PROGRESS:

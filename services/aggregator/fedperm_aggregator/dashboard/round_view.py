@@ -1,7 +1,7 @@
 """A round's report in a few numbers, for charts."""
 
 from collections.abc import Sequence
-from statistics import fmean
+from statistics import fmean, median_low
 
 from fedperm.wire.aggregator import (
     ClientReport,
@@ -24,13 +24,15 @@ def summarise(report: RoundReport) -> Round:
         epoch=outcome.epoch,
         selected=len(outcome.selected),
         received=len(report.updates),
+        measured=sum(update.norm_before is not None for update in report.updates),
         included=len(outcome.included),
         rejected=sum(update.state is UpdateState.REJECTED for update in report.updates),
         bounded=sum(update.bounded is True for update in report.updates),
         reports=len(said),
+        accuracy=median_low(accuracies) if accuracies else None,
         accuracy_low=min(accuracies, default=None),
         accuracy_high=max(accuracies, default=None),
-        loss=fmean(test.loss for test in tests) if tests else None,
+        loss=median_low(test.loss for test in tests) if tests else None,
         seconds=_seconds(report, said),
         total_seconds=None if report.settled_at is None else report.settled_at - report.opened_at,
         bytes_up=sum(update.size for update in report.updates),

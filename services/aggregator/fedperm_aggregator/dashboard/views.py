@@ -131,7 +131,8 @@ class Ledgers(Message):
 
 
 class Round(Message):
-    """One round in a few numbers. Clients that disagree on the accuracy show a range."""
+    """One round in a few numbers. Of `received` updates so many were `measured`. Accuracy and loss
+    are the middle ones of what clients report: one that lies moves no chart."""
 
     number: int
     state: Lax[RoundState]
@@ -139,10 +140,12 @@ class Round(Message):
     epoch: int
     selected: int
     received: int
+    measured: int
     included: int
     rejected: int
     bounded: int
     reports: int
+    accuracy: float | None
     accuracy_low: float | None
     accuracy_high: float | None
     loss: float | None

@@ -79,8 +79,8 @@ export const curve = (points, last, levels, format) => (frame) => {
     grid(frame, levels, y, format),
     roundMarks(frame, 1, Math.max(last, 2), x),
     points.length > 1 ? svg("polyline", { class: "curve", points: line }) : null,
-    points.map((p) =>
-      svg("circle", { class: "point", cx: x(p.x), cy: y(p.y), r: points.length > 60 ? 1.5 : 3 },
+    (points.length > 200 ? [newest] : points).map((p) =>
+      svg("circle", { class: "point", cx: x(p.x), cy: y(p.y), r: points.length > 60 ? 2 : 3 },
         svg("title", {}, `round ${p.x}: ${p.text}`))),
     newest ? svg("text", { class: "value", x: Math.min(x(newest.x), frame.width - RIGHT), y: Math.max(11, y(newest.y) - 9),
       "text-anchor": x(newest.x) > frame.width - 60 ? "end" : "middle" }, newest.text) : null,

@@ -47,16 +47,16 @@ function tiles(state) {
   const { now } = state;
   const tested = state.newest((round) => round.reports > 0 && round.loss !== null);
   const done = state.newest((round) => round.total_seconds !== null);
-  const checked = state.newest((round) => round.received > 0);
+  const checked = state.newest((round) => round.measured > 0);
   const received = state.list.reduce((sum, round) => sum + round.bytes_up, 0);
   const online = now.clients.filter((client) => client.online).length;
   return [
     tile("Test accuracy", accuracy(tested), tested ? `after round ${tested.number}` : "no report yet", "accuracy"),
-    tile("Test loss", decimal(tested?.loss), tested ? "mean of the clients" : "", "loss"),
+    tile("Test loss", decimal(tested?.loss), tested ? "on public test data" : "", "loss"),
     tile("Clients online", `${online} of ${now.clients.length}`, "heard of lately", "online"),
     tile("Last round", seconds(done?.total_seconds), done ? outcome(done) : "", "seconds"),
-    tile("Bounded", checked ? `${checked.bounded} of ${checked.received}` : NOTHING, "longer than the norm bound", "bounded"),
-    tile("Received", received ? octets(received) : NOTHING, "of all clients so far", "received"),
+    tile("Bounded", checked ? `${checked.bounded} of ${checked.measured}` : NOTHING, "by their norm", "bounded"),
+    tile("Received", received ? octets(received) : NOTHING, state.list[0]?.number > 1 ? `in the newest ${plural(state.list.length, "round")}` : "from all clients so far", "received"),
   ];
 }
 

@@ -3,7 +3,7 @@ import { Chart, ROW, lengths } from "./charts.js";
 import { el, show } from "./dom.js";
 import { ask } from "./live.js";
 import { FoldedTable, card } from "./table.js";
-import { NOTHING, decimal, octets, plural } from "./words.js";
+import { decimal, octets, plural } from "./words.js";
 
 const MOST = 30;
 
@@ -25,20 +25,20 @@ export class NormsPanel {
 
   show(state) {
     this.#state = state;
-    const numbers = state.list.filter((round) => round.received).map((round) => round.number);
-    for (const number of numbers.slice(this.#choice.options.length - 1))
-      this.#choice.append(el("option", { value: number }, String(number)));
+    const numbers = state.list.filter((round) => round.measured).map((round) => round.number);
+    const newest = Number(this.#choice.lastChild.value) || 0;
+    for (const number of numbers) if (number > newest) this.#choice.append(el("option", { value: number }, String(number)));
     this.#load();
   }
 
   // A round's report is asked for when it has changed.
   async #load() {
     const wanted = this.#choice.value;
-    const round = wanted === "newest" ? this.#state.newest((one) => one.received) : this.#state.rounds.get(Number(wanted));
+    const round = wanted === "newest" ? this.#state.newest((one) => one.measured) : this.#state.rounds.get(Number(wanted));
     const mark = JSON.stringify(round ?? null);
     if (mark === this.#shown) return;
     this.#shown = mark;
-    if (!round) return show(this.#note, "No update has been received yet.");
+    if (!round) return show(this.#note, "No update has been checked yet.");
     try {
       this.#render(await ask(`${this.address}/rounds/${round.number}`));
     } catch {
@@ -56,7 +56,7 @@ export class NormsPanel {
     show(this.#note, note(report, measured, limit));
     this.#table.show(`Updates of round ${report.outcome.round}`, [{ title: "Client" }, { title: "State" },
       { title: "Norm before", number: true }, { title: "Norm after", number: true }, { title: "Size", number: true }],
-      report.updates.map((update) => [update.client, update.reason ? `${update.state}: ${update.reason}` : update.state,
+      () => report.updates.map((update) => [update.client, update.reason ? `${update.state}: ${update.reason}` : update.state,
         decimal(update.norm_before, 4), decimal(update.norm_after, 4), octets(update.size)]));
   }
 }
@@ -65,7 +65,7 @@ function note(report, measured, limit) {
   const bounded = measured.filter((update) => update.bounded).length;
   const round = `Round ${report.outcome.round}: `;
   if (limit === null) return `${round}this run has no norm bound.`;
-  if (!measured.length) return `${round}no update has been measured ${report.updates.length ? "yet" : NOTHING}.`;
+  if (!measured.length) return `${round}no update has been measured yet.`;
   const most = measured.length > MOST ? ` The ${MOST} longest are shown.` : "";
   return `${round}${bounded ? plural(bounded, "update was", "updates were") : "no update was"} scaled down to the bound.${most} `
     + "A filled dot is the norm after bounding, a hollow one before it. Shuffling does not change a norm; the noise is part of it.";

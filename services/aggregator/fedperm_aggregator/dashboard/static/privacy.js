@@ -27,7 +27,7 @@ function few(privacy, facts, ledgers) {
   const share = ledgers.budget ? ledgers.epsilon / ledgers.budget : 0;
   return unit(words, `ε ${epsilon(ledgers.epsilon)} of ${epsilon(ledgers.budget)}`, [
     el("progress", { max: 1, value: Math.min(1, share), "aria-label": "the part of the budget that is spent" }),
-    `${percent(share)} of the budget of ${ledgers.client}, the largest share of ${plural(ledgers.clients, "reported ledger")}; `
+    `${percent(Math.min(share, 10))} of the budget of ${ledgers.client}, the largest share of ${plural(ledgers.clients, "reported ledger")}; `
       + `δ ${chance(ledgers.delta)}, accountant ${ledgers.accountant}`,
   ], share > 1);
 }

@@ -2,7 +2,7 @@
 import { Chart, curve, marks } from "./charts.js";
 import { el, show } from "./dom.js";
 import { FoldedTable, card } from "./table.js";
-import { accuracy, decimal, percent } from "./words.js";
+import { accuracy, decimal, percent, plural } from "./words.js";
 
 export class QualityPanel {
   #accuracy = new Chart(220, "Test accuracy by round; the table below has the numbers");
@@ -14,14 +14,14 @@ export class QualityPanel {
     this.elements = [
       card("Test accuracy", { half: true }, this.#accuracy.element, this.#note, this.#table.element),
       card("Test loss", { half: true }, this.#loss.element,
-        el("p", { class: "quiet" }, "Mean of the clients' reports. Training loss is not shown: it would be a release that no epsilon counts.")),
+        el("p", { class: "quiet" }, "The middle one of the clients' reports. Training loss is not shown: it would be a release that no epsilon counts.")),
     ];
   }
 
   show({ list, facts }) {
     const tested = list.filter((round) => round.loss !== null);
-    const good = tested.filter((round) => round.accuracy_low !== null);
-    const shares = good.map((round) => ({ x: round.number, y: (round.accuracy_low + round.accuracy_high) / 2, text: accuracy(round) }));
+    const good = tested.filter((round) => round.accuracy !== null);
+    const shares = good.map((round) => ({ x: round.number, y: round.accuracy, text: percent(round.accuracy) }));
     this.#accuracy.show(curve(shares, facts.rounds, [0, 0.25, 0.5, 0.75, 1], (level) => percent(level, 0)));
     const losses = tested.map((round) => ({ x: round.number, y: round.loss, text: decimal(round.loss) }));
     const values = losses.map((point) => point.y);
@@ -29,14 +29,14 @@ export class QualityPanel {
     show(this.#note, note(list, good));
     this.#table.show("Test accuracy and loss by round", [{ title: "Round", number: true }, { title: "State" },
       { title: "Accuracy", number: true }, { title: "Loss", number: true }, { title: "Reports", number: true }],
-      list.map((round) => [String(round.number), round.reason ? `${round.state}: ${round.reason}` : round.state,
+      () => list.map((round) => [String(round.number), round.reason ? `${round.state}: ${round.reason}` : round.state,
         accuracy(round), decimal(round.loss, 4), String(round.reports)]));
   }
 }
 
 function note(list, good) {
   const differ = good.filter((round) => round.accuracy_low !== round.accuracy_high).length;
-  if (differ) return `In ${differ} rounds clients disagree: they hold different models or test data.`;
+  if (differ) return `Clients disagree in ${plural(differ, "round")}: another model, other test data, or a false report. The middle one is shown.`;
   if (good.length) return "Measured by the clients: the aggregator cannot read the model. All of them agree.";
   return list.length ? "No client has reported an accuracy yet." : "The first round has not opened yet.";
 }

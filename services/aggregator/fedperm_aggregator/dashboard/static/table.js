@@ -12,17 +12,25 @@ export function table(caption, columns, rows) {
   return el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, head)), el("tbody", {}, body));
 }
 
-// A table that is folded away until somebody wants it.
+// A table that is folded away until somebody wants it, and made only then.
 export class FoldedTable {
   #place;
+  #content = null;
 
   constructor(title) {
     this.#place = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title });
     this.element = el("details", {}, el("summary", {}, title), this.#place);
+    this.element.addEventListener("toggle", () => this.#paint());
   }
 
+  // `rows` is a function: tables of long runs are long
   show(caption, columns, rows) {
-    show(this.#place, table(caption, columns, rows));
+    this.#content = () => table(caption, columns, rows());
+    this.#paint();
+  }
+
+  #paint() {
+    if (this.element.open && this.#content) show(this.#place, this.#content());
   }
 }
 

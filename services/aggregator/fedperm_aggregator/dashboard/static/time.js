@@ -27,7 +27,7 @@ export class TimePanel {
     const phases = [...Object.keys(OF_CLIENTS), ...Object.keys(OF_AGGREGATOR)];
     const titles = [...Object.values(OF_CLIENTS), "open", "adding up"];
     this.#table.show("Seconds on the wall by phase", [{ title: "Round", number: true }, ...titles.map((title) => ({ title, number: true }))],
-      list.map((round) => [String(round.number), ...phases.map((phase) => seconds(round.seconds[phase]))]));
+      () => list.map((round) => [String(round.number), ...phases.map((phase) => seconds(round.seconds[phase]))]));
   }
 }
 

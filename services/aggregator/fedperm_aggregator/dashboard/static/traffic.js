@@ -28,7 +28,7 @@ export class TrafficPanel {
       : "Nothing yet.");
     this.#table.show("Bytes by round", [{ title: "Round", number: true }, { title: "Updates", number: true },
       { title: "Received", number: true }, { title: "Read by clients", number: true }],
-      list.map((round) => [String(round.number), String(round.received), octets(round.bytes_up), octets(round.bytes_down)]));
+      () => list.map((round) => [String(round.number), String(round.received), octets(round.bytes_up), octets(round.bytes_down)]));
   }
 }
 

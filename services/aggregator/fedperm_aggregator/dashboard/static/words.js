@@ -47,9 +47,9 @@ export const clockTime = (posix) => new Date(1000 * posix).toLocaleTimeString();
 
 export const fingerprint = (hex) => hex.match(/.{1,8}/g).join(" ");
 
-// One number if all clients agree, else from the lowest to the highest.
+// One number if all clients agree, else the middle one and how far they are apart.
 export function accuracy(round) {
-  if (!round || round.accuracy_low === null) return NOTHING;
-  if (round.accuracy_low === round.accuracy_high) return percent(round.accuracy_low);
-  return `${percent(round.accuracy_low)} to ${percent(round.accuracy_high)}`;
+  if (!round || round.accuracy === null) return NOTHING;
+  if (round.accuracy_low === round.accuracy_high) return percent(round.accuracy);
+  return `${percent(round.accuracy)} (${percent(round.accuracy_low)} to ${percent(round.accuracy_high)})`;
 }
