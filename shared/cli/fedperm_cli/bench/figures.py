@@ -30,10 +30,12 @@ AXIS_LABELS = {
 
 def draw_figures(sweep: Sweep, directory: Path) -> list[Path]:
     """One PNG for every axis."""
-    return [save(_draw(sweep, axis), directory / f"time-against-{axis.value}.png") for axis in Axis]
+    return [
+        save(figure_of(sweep, axis), directory / f"time-against-{axis.value}.png") for axis in Axis
+    ]
 
 
-def _draw(sweep: Sweep, axis: Axis) -> Figure:
+def figure_of(sweep: Sweep, axis: Axis) -> Figure:
     points = sweep.along(axis)
     figure = new_figure(_caption(sweep, points))
     axes = figure.add_subplot()

@@ -7,6 +7,7 @@ from fedperm_cli.presets import HEAVY, LIGHT
 
 PAPER_KEY_BITS = 2048
 PAPER_CLIENTS = 15
+PAPER_CPUS = 64
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,11 @@ def paper_seconds(geometry: Geometry, clients: int, key_bits: int) -> PaperSecon
     if (clients, key_bits) != (PAPER_CLIENTS, PAPER_KEY_BITS):
         return None
     return _PRINTED.get(geometry)
+
+
+def times_per_core(paper_seconds: float, cpu_seconds: float) -> float:
+    """How much faster a core is here, if all of the paper's CPUs were busy: at most so much."""
+    return PAPER_CPUS * paper_seconds / cpu_seconds
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fedperm_cli.bench.baseline import BaselineSeconds
+from fedperm_cli.bench.paper import PAPER_CPUS, times_per_core
 from fedperm_cli.bench.report import Report
 
 UNKNOWN = "-"
@@ -32,7 +33,13 @@ def print_summary(
 def _phases(report: Report, baseline: BaselineSeconds) -> Table:
     table = Table(title="CPU seconds", title_justify="left", title_style="bold")
     table.add_column("phase")
-    for heading in ("ours", "python-paillier\n(estimated)", "ratio", "paper, 64 CPUs"):
+    for heading in (
+        "ours",
+        "python-paillier\n(estimated)",
+        "ratio",
+        f"paper,\n{PAPER_CPUS} CPUs",
+        "per core,\nat most",
+    ):
         table.add_column(heading, justify="right")
     paper, encrypt, ratio = report.paper_seconds, report.encrypt, report.phe_ratio
     encryption = encrypt.offline_cpu_seconds + encrypt.online_cpu_seconds
@@ -56,12 +63,13 @@ def _phases(report: Report, baseline: BaselineSeconds) -> Table:
 
 def _cells(
     ours: float, baseline: float | None, ratio: float | None, paper: float | None
-) -> tuple[str, str, str, str]:
+) -> tuple[str, str, str, str, str]:
     return (
         f"{ours:,.4f}",
         UNKNOWN if baseline is None else f"{baseline:,.1f}",
         UNKNOWN if ratio is None else f"{ratio:,.0f} x",
         UNKNOWN if paper is None else f"{paper:,.1f}",
+        UNKNOWN if paper is None else f"{times_per_core(paper, ours):,.0f} x",
     )
 
 

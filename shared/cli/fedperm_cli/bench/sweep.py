@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,11 @@ class Sweep:
 
 
 def sweep_from_json(text: str) -> Sweep:
-    document = json.loads(text)
+    return sweep_of(json.loads(text))
+
+
+def sweep_of(document: dict[str, Any]) -> Sweep:
+    """From its parsed JSON."""
     points = (
         SweepPoint(**{**point, "place": _place(point["place"])}) for point in document["points"]
     )

@@ -1,0 +1,70 @@
+"""Accuracy under attack as dots. Needs matplotlib."""
+
+from pathlib import Path
+
+from matplotlib.axes import Axes
+
+from experiments.paper.pictures import save_svg
+from experiments.paper.records import ResultFile
+from experiments.robustness.report import LABELS
+from experiments.robustness.setting import IN_WORDS, Attack, Defence, System
+from experiments.robustness.summary import Summary, summary_of
+from fedperm_cli.drawing import BLUE, GREEN, GREY, PURPLE, VERMILION, add_grid, new_figure
+
+_TITLES = {
+    System.LIGHT: "FedPerm light, epsilon 4 (paper's unit)",
+    System.RECORD: "FedPerm light, record epsilon 2",
+    System.FEDAVG: "FedAvg",
+}
+_LOOKS = {
+    Defence.NONE: (GREY, "x"),
+    Defence.PAPER: (VERMILION, "^"),
+    Defence.CENTRED: (BLUE, "o"),
+    Defence.CLIPPED: (BLUE, "v"),
+    Defence.MEDIAN: (GREEN, "s"),
+    Defence.TRIMMED: (PURPLE, "D"),
+    Defence.KRUM: (VERMILION, "P"),
+}
+_MALICIOUS = 3
+
+
+def draw(results: ResultFile, path: Path) -> Path:
+    found = summary_of(results)
+    caption = (
+        f"{_MALICIOUS} of 15 clients are malicious; mean over seeds. No dot: all clients refused "
+        "the average."
+    )
+    figure = new_figure(caption, width=11, height=5.2)
+    panels = figure.subplots(1, len(System), sharey=True, sharex=True)
+    for axes, system in zip(panels, System, strict=True):
+        _panel(axes, found, system)
+    return save_svg(figure, path)
+
+
+def _panel(axes: Axes, found: Summary, system: System) -> None:
+    attacks = list(Attack)
+    for defence in system.defences:
+        colour, marker = _LOOKS[defence]
+        dots = [
+            (cell.accuracy, attacks.index(attack))
+            for attack in system.attacks
+            if (cell := found.cell(system, defence, attack, _MALICIOUS)) and not cell.stops
+        ]
+        label = "mean" if (system, defence) == (System.FEDAVG, Defence.NONE) else LABELS[defence]
+        axes.plot(
+            [x for x, _ in dots],
+            [y for _, y in dots],
+            color=colour,
+            marker=marker,
+            linestyle="none",
+            markersize=7,
+            markerfacecolor="none" if marker != "x" else colour,
+            label=label,
+        )
+    axes.set_yticks(range(len(attacks)), [IN_WORDS[attack] for attack in attacks])
+    axes.set_ylim(len(attacks) - 0.5, -0.5)
+    axes.set_xlim(-3, 103)
+    axes.set_title(_TITLES[system], fontsize=10)
+    axes.set_xlabel("accuracy, %")
+    add_grid(axes)
+    axes.legend(fontsize=8, loc="lower center")

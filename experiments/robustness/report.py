@@ -1,0 +1,101 @@
+"""Robustness in words and tables."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from string import Template
+
+from experiments.paper.records import ResultFile
+from experiments.robustness.setting import (
+    IN_WORDS,
+    MALICIOUS,
+    SEEDS,
+    Attack,
+    Defence,
+    System,
+)
+from experiments.robustness.summary import Cell, Summary, summary_of
+
+_TEMPLATE = Path(__file__).with_name("section.template.md")
+_BACKDOORS = (Attack.NOBODY, Attack.BACKDOOR, Attack.BOOSTED)
+_USUAL = 3
+
+LABELS = {
+    Defence.NONE: "no bound",
+    Defence.PAPER: "the paper's bound",
+    Defence.CENTRED: "centred bound",
+    Defence.CLIPPED: "norms clipped to their median",
+    Defence.MEDIAN: "coordinate median",
+    Defence.TRIMMED: "trimmed mean",
+    Defence.KRUM: "multi-Krum",
+}
+
+
+def section(results: ResultFile) -> str:
+    """Empty before anything was measured."""
+    found = summary_of(results)
+    if not found:
+        return ""
+    return (
+        Template(_TEMPLATE.read_text())
+        .substitute(
+            seeds=", ".join(map(str, SEEDS)),
+            light=_text(by_defence(found, System.LIGHT)),
+            light_scale=f"{found.scales.get(System.LIGHT, 0.0):.1f}",
+            by_number=_text(by_number(found, System.LIGHT, Defence.CENTRED)),
+            record=_text(by_defence(found, System.RECORD)),
+            record_scale=f"{found.scales.get(System.RECORD, 0.0):.2f}",
+            fedavg=_text(by_defence(found, System.FEDAVG)),
+            fedavg_by_number=_text(by_number(found, System.FEDAVG, Defence.MEDIAN)),
+            light_room=_room(found, System.LIGHT),
+            record_room=_room(found, System.RECORD),
+        )
+        .strip()
+    )
+
+
+def by_defence(found: Summary, system: System, malicious: int = _USUAL) -> Iterator[str]:
+    """A line for each attack, a column for each defence."""
+    yield from _head([_label(system, defence) for defence in system.defences])
+    for attack in system.attacks:
+        cells = [found.cell(system, defence, attack, malicious) for defence in system.defences]
+        yield _line(attack, cells)
+
+
+def by_number(found: Summary, system: System, defence: Defence) -> Iterator[str]:
+    """A line for each attack, a column for each number of attackers."""
+    yield from _head([f"{number} of 15" for number in MALICIOUS])
+    for attack in system.attacks:
+        yield _line(attack, [found.cell(system, defence, attack, n) for n in MALICIOUS])
+
+
+def _label(system: System, defence: Defence) -> str:
+    return "mean" if (system, defence) == (System.FEDAVG, Defence.NONE) else LABELS[defence]
+
+
+def _head(columns: Sequence[str]) -> Iterator[str]:
+    yield f"| attack | {' | '.join(columns)} |"
+    yield "|---|" + "---|" * len(columns)
+
+
+def _line(attack: Attack, cells: Iterable[Cell | None]) -> str:
+    return f"| {IN_WORDS[attack]} | {' | '.join(_words(attack, cell) for cell in cells)} |"
+
+
+def _words(attack: Attack, cell: Cell | None) -> str:
+    if cell is None:
+        return "not measured"
+    if cell.stops:
+        return "refused by all"
+    backdoor = f" (backdoor {cell.backdoor:.1f})" if attack in _BACKDOORS else ""
+    return f"{cell.accuracy:.1f}{backdoor}"
+
+
+def _room(found: Summary, system: System) -> str:
+    """How many times an honest client's largest movement the bound leaves to an attacker who adds
+    no noise: sqrt(2 b^2 + 1/4) over 1/2."""
+    scale = found.scales.get(system, 0.0)
+    return f"{2 * (2 * scale * scale + 0.25) ** 0.5:.1f}"
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Time beside the paper's: `fedperm bench` as a measurement."""

@@ -1,0 +1,131 @@
+"""The paper's times and ours, side by side."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.paper.records import Record, ResultFile
+from fedperm_cli.bench.paper import PAPER_CPUS, times_per_core
+from fedperm_cli.bench.paper_figures import PRINTED_POINTS, PaperPoint, Phase
+from fedperm_cli.bench.sweep import Sweep, SweepPoint, sweep_of
+from fedperm_cli.presets import Preset
+
+_PHASES = {
+    Phase.ENCRYPT: "encryption, one client",
+    Phase.AGGREGATE: "aggregation, 15 clients",
+    Phase.DECRYPT: "decryption, one client",
+}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Seconds of the paper on all its CPUs, CPU seconds of ours on one core."""
+
+    what: str
+    paper: float
+    ours: float
+
+    @property
+    def line(self) -> str:
+        cells = (
+            self.what,
+            f"{self.paper:,.2f}",
+            _digits(self.ours),
+            f"{self.paper / self.ours:,.0f}",
+            f"{times_per_core(self.paper, self.ours):,.0f}",
+        )
+        return f"| {' | '.join(cells)} |"
+
+
+def section(results: ResultFile) -> str:
+    """Empty before anything was measured."""
+    return "\n".join(_lines(results)) if results.records else ""
+
+
+def sweep_in(results: ResultFile) -> Sweep | None:
+    for record in results.records:
+        if "sweep" in record.result:
+            document: Any = record.result["sweep"]
+            return sweep_of(document)
+    return None
+
+
+def pairs_of_presets(results: ResultFile) -> Iterator[Pair]:
+    by_name = {record.name: record for record in results.records}
+    for preset in Preset:
+        if preset in by_name:
+            yield from _pairs(preset, by_name[preset])
+
+
+def pairs_of_figures(sweep: Sweep) -> Iterator[Pair]:
+    """The points of the paper's figures that its text prints, where our sweep has them."""
+    for printed in PRINTED_POINTS:
+        for point in sweep.along(printed.axis):
+            if point.place.position == printed.position:
+                what = f"{_PHASES[printed.phase].partition(',')[0]}, {_place(point)}"
+                yield Pair(what, printed.seconds, _seconds(point, printed))
+
+
+def _lines(results: ResultFile) -> Iterator[str]:
+    origins = [results.origin_of(record) for record in results.records]
+    named = " and ".join(sorted({f"{one.processor} ({one.cores} cores)" for one in origins}))
+    yield "## Time"
+    yield ""
+    yield (
+        f"The paper measured on {PAPER_CPUS} CPUs that it does not name, we on one core of: "
+        f"{named}. Ours are CPU seconds of all processes together, on a machine that also had "
+        "other work to do. "
+        "`times as fast`: the paper's seconds over ours, one core against its 64. `per core, at "
+        "most`: 64 times that, which holds if all its CPUs were busy all the time."
+    )
+    yield ""
+    yield from _head("setting and phase")
+    for pair in pairs_of_presets(results):
+        yield pair.line
+    yield ""
+    yield "Encryption is all that a client does for a round, most of it while it waits."
+    sweep = sweep_in(results)
+    if sweep is None:
+        return
+    yield ""
+    yield from _head("point of the paper's figures")
+    for pair in pairs_of_figures(sweep):
+        yield pair.line
+    yield ""
+    yield "Where d varies, the paper does not say k1; ours is 100."
+    for axis in ("k1", "k2", "d", "n"):
+        yield ""
+        yield f"![Time against {axis}](pictures/time-against-{axis}.svg)"
+
+
+def _head(first: str) -> Iterator[str]:
+    columns = f"the paper, s on {PAPER_CPUS} CPUs | ours, CPU s | times as fast | per core, at most"
+    yield f"| {first} | {columns} |"
+    yield "|---|---|---|---|---|"
+
+
+def _pairs(preset: Preset, record: Record) -> Iterator[Pair]:
+    report: Any = record.result["report"]
+    paper = report["paper_seconds"]
+    encrypt = report["encrypt"]
+    ours = {
+        Phase.ENCRYPT: encrypt["offline_cpu_seconds"] + encrypt["online_cpu_seconds"],
+        Phase.AGGREGATE: report["aggregate"]["cpu_seconds"] + report["rerandomise"]["cpu_seconds"],
+        Phase.DECRYPT: report["decrypt"]["cpu_seconds"],
+    }
+    for phase, words in _PHASES.items():
+        yield Pair(f"{preset}: {words}", paper[phase], ours[phase])
+
+
+def _seconds(point: SweepPoint, printed: PaperPoint) -> float:
+    seconds: float = getattr(point, f"{printed.phase}_cpu_seconds")
+    return seconds
+
+
+def _place(point: SweepPoint) -> str:
+    place = point.place
+    return f"k1 = {place.k1}, k2 = {place.k2}, d = {place.d:,}, n = {place.clients}"
+
+
+def _digits(seconds: float) -> str:
+    return f"{seconds:,.1f}" if seconds >= 10 else f"{seconds:.3f}"
