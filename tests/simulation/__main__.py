@@ -19,8 +19,8 @@ from tests.simulation.tally import Tally
 OUTPUT = Path("out/simulation.json")
 
 
-def main() -> int:
-    given = _parser().parse_args()
+def main(arguments: list[str] | None = None) -> int:
+    given = _parser().parse_args(arguments)
     start = time.time()
     if given.seed is not None:
         batches = [run_batch(given.seed, deadline=float("inf"), shrink=True)]
@@ -36,7 +36,9 @@ def main() -> int:
     for batch in failed:
         command = f"python -m tests.simulation --seed {batch.seed}"
         sys.stdout.write(f"\n{batch.failure}\nfailed; run it again by: {command}\n")
-    return 1 if failed else 0
+    if not tally.sequences:
+        sys.stdout.write("\nnothing was tried: give it more --seconds\n")
+    return 1 if failed or not tally.sequences else 0
 
 
 def _batches(start: float, deadline: float, processes: int) -> list[Batch]:

@@ -27,7 +27,14 @@ class Batch:
     failure: str = ""
 
 
-def run_batch(number: int, deadline: float, *, shrink: bool = False) -> Batch:
+def run_batch(
+    number: int,
+    deadline: float,
+    *,
+    sequences: int = SEQUENCES,
+    operations: int = OPERATIONS,
+    shrink: bool = False,
+) -> Batch:
     """Begins no sequence after the deadline. Shrinking takes minutes, and shows what matters."""
     logging.disable(logging.CRITICAL)
     torch.set_num_threads(1)
@@ -39,7 +46,8 @@ def run_batch(number: int, deadline: float, *, shrink: bool = False) -> Batch:
     Seeded.tally = tally
     Seeded.may_begin = lambda: bool(tally.failures) or time.time() < deadline
     try:
-        run_state_machine_as_test(seed(number)(Seeded), settings=_settings(shrink))
+        chosen = _settings(sequences, operations, shrink)
+        run_state_machine_as_test(seed(number)(Seeded), settings=chosen)
     except Unsatisfiable:  # no time was left for any
         pass
     except BaseException as error:
@@ -50,10 +58,10 @@ def run_batch(number: int, deadline: float, *, shrink: bool = False) -> Batch:
     return Batch(number, tally)
 
 
-def _settings(shrink: bool) -> settings:
+def _settings(sequences: int, operations: int, shrink: bool) -> settings:
     return settings(
-        max_examples=SEQUENCES,
-        stateful_step_count=OPERATIONS,
+        max_examples=sequences,
+        stateful_step_count=operations,
         phases=[Phase.generate, *([Phase.shrink] if shrink else [])],
         deadline=None,
         database=None,
