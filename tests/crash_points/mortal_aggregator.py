@@ -24,7 +24,16 @@ from tests.crash_points.tally import Tally
 
 PAIR = generate_key(Random(7), 512, insecure_for_tests=True)
 CLIENTS = [Client(f"client-{u}") for u in range(10)]
-RULES = {"clients_per_round": 10, "min_contributors": 2, "start_with": 10, "give_up_after": 2}
+DEADLINE_SECONDS = 600.0
+"""More than a test takes on any machine: time passes when a test says so."""
+RULES = {
+    "clients_per_round": 10,
+    "min_contributors": 2,
+    "start_with": 10,
+    "give_up_after": 2,
+    "deadline_seconds": DEADLINE_SECONDS,
+    "extension_seconds": DEADLINE_SECONDS,
+}
 UPLOAD = ROUND["upload"]
 SHAPE = (3, 4)
 """Windows and columns of the tests' model; client u has its 1 at position u."""

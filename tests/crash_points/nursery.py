@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 120.0
 _PAUSE_SECONDS = 0.005
 
 

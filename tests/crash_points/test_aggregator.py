@@ -14,7 +14,12 @@ from tests.aggregator.parties import MODEL, OPERATOR
 from tests.crash_points.aftermath import has_job_at_work
 from tests.crash_points.factor import with_factor
 from tests.crash_points.mortal import until
-from tests.crash_points.mortal_aggregator import CLIENTS, CountedRun, MortalAggregator
+from tests.crash_points.mortal_aggregator import (
+    CLIENTS,
+    DEADLINE_SECONDS,
+    CountedRun,
+    MortalAggregator,
+)
 from tests.crash_points.points import ROUND, SETTING_UP, TROUBLE
 from tests.crash_points.promises import Promises
 from tests.crash_points.tally import Case
@@ -195,7 +200,7 @@ async def send_factors_and_fold(aggregator: MortalAggregator, run: CountedRun) -
         try:
             await run.contribute_one(9, 1)
         finally:
-            aggregator.clock.advance(61)
+            aggregator.clock.advance(DEADLINE_SECONDS + 1)
 
     aggregator.toll.set(2.0)  # progress is told once a second
     moments = [first[-2], removal, *ROUND["seal"], *ROUND["start"], *ROUND["fold"], *ROUND["scrub"]]
@@ -310,13 +315,11 @@ async def miss_the_deadline(aggregator: MortalAggregator, run: CountedRun) -> No
     await run.until_state(3, RoundState.OPEN)
     await run.contribute_one(0, 3)
 
-    async def late(seconds: float) -> None:
-        aggregator.clock.advance(seconds)
+    async def be_late() -> None:
+        aggregator.clock.advance(DEADLINE_SECONDS + 1)
 
     extend, abort = TROUBLE["deadline"][:2], TROUBLE["deadline"][2:]
-    await aggregator.die_in_turn(extend, lambda: late(61), lambda: run.send_again(3, 0))
-    await aggregator.die_in_turn(
-        (*abort, *TROUBLE["end"]), lambda: late(21), lambda: run.send_again(3, 0)
-    )
+    await aggregator.die_in_turn(extend, be_late, lambda: run.send_again(3, 0))
+    await aggregator.die_in_turn((*abort, *TROUBLE["end"]), be_late, lambda: run.send_again(3, 0))
     await run.until_state(3, RoundState.ABORTED)
     assert (await run.api.run(run.run, OPERATOR)).state is RunState.FAILED

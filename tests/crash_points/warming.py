@@ -18,7 +18,7 @@ from tests.aggregator.parties import Client, KeyServer, ManualClock
 from tests.keyserver.member import Member
 from tests.keyserver.server import KEY_BITS, OPERATOR, MovingClock, Server
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 120.0
 _LAZY = ("httpcore", "uvicorn.protocols.http.auto", "uvicorn.loops.auto", "uvicorn.lifespan.on")
 
 
