@@ -65,8 +65,9 @@ async def test_a_handler_that_computes_is_found():
 
 
 async def test_a_thread_that_sleeps_is_none():
-    stall = await stall_after(service(compute), "/in-a-thread")
-    assert stall.own < 0.5 * PLANTED_SECONDS
+    """One that held the loop up would do so each time; another process may do it once."""
+    stalls = [(await stall_after(service(compute), "/in-a-thread")).own for _ in range(3)]
+    assert min(stalls) < 0.5 * PLANTED_SECONDS
 
 
 async def test_the_metrics_are_there_before_anything_was_measured():
