@@ -94,14 +94,22 @@ def test_other_data_hold_nothing():
     assert SCANNER.octets("here", [other[:7], b"\0" * 500]).hits == frozenset()
 
 
+LONG_SECONDS = 3.0
+"""Of CPU, in the best of three: a busy machine is slower, but not each time."""
+
+
 def test_arrays_that_begin_with_zeros_are_found_and_do_not_slow_the_search():
     """A word of zeros would be looked at wherever memory is empty: 16 million times here."""
     permutation = [*range(48, 64), *range(48)]
     scanner = Scanner(needles.pattern("it", permutation))
-    begin = time.process_time()
-    hits = scanner.octets("here", [bytes(1 << 24), np.array(permutation).tobytes()]).hits
+    data = [bytes(1 << 24), np.array(permutation).tobytes()]
+    seconds = []
+    while len(seconds) < 3 and min(seconds, default=LONG_SECONDS) >= LONG_SECONDS:
+        begin = time.thread_time()
+        hits = scanner.octets("here", data).hits
+        seconds.append(time.thread_time() - begin)
     assert {hit.form for hit in hits} == {"array of 64 bits"}
-    assert time.process_time() - begin < 3
+    assert min(seconds) < LONG_SECONDS
 
 
 @pytest.mark.parametrize("size", [100, 20_000])
@@ -129,7 +137,7 @@ from gmpy2 import mpz
 kinds = {"int": int, "mpz": mpz, "text": str, "list": lambda n: [n.to_bytes(64, "big")]}
 held = kinds[sys.argv[1]](int(sys.stdin.read()))
 print("ready", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
