@@ -14,7 +14,6 @@ from fedperm_cli.demo.environments import (
     client_environment,
     key_server_environment,
 )
-from fedperm_cli.demo.federation import CLIENTS_END_SECONDS
 from fedperm_cli.demo.folder import DemoFolder
 from fedperm_cli.demo.guard import Guard
 from fedperm_cli.demo.options import NAME
@@ -28,6 +27,8 @@ from fedperm_cli.run.specs import parse_task_options
 from fedperm_cli.run.watching import View, Watch
 from fedperm_cli.servers.sessions import KeyOperator, Server, key_operator, run_operator
 from fedperm_cli.telling import Teller
+
+CLIENTS_END_SECONDS = 300.0
 
 
 @dataclass(frozen=True)

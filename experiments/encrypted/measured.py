@@ -11,7 +11,7 @@ from pydantic import JsonValue, TypeAdapter
 from experiments.accuracy.setting import CLIENTS
 from experiments.encrypted.experiment import run
 from experiments.encrypted.figures import EncryptedResult
-from experiments.encrypted.setting import Setting
+from experiments.encrypted.setting import RECIPE, Setting
 from experiments.paper.records import ResultFile
 from fedperm_cli.run.views import Silence
 from fedperm_cli.telling import tell_nothing
@@ -34,7 +34,6 @@ class EncryptedMeasurement:
     @property
     def settings(self) -> Mapping[str, JsonValue]:
         setting = self._setting(Path())
-        recipe = setting.recipe
         return {
             "clients": self.clients,
             "rounds": self.rounds,
@@ -43,10 +42,10 @@ class EncryptedMeasurement:
             "accountant": setting.accountant,
             "epsilon_of_50_rounds": setting.epsilon,
             "filter": setting.filter,
-            "learning_rate": recipe.learning_rate,
-            "clip": recipe.clip,
-            "record_clip_norm": recipe.record_clip_norm,
-            "value_bits": recipe.value_bits,
+            "learning_rate": RECIPE.learning_rate,
+            "clip": RECIPE.clip,
+            "record_clip_norm": RECIPE.record_clip_norm,
+            "value_bits": RECIPE.value_bits,
         }
 
     @property

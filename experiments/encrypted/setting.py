@@ -3,16 +3,19 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from experiments.accuracy.experiment import Wish
 from experiments.accuracy.privacy import scale_for_run
-from experiments.accuracy.recipes import recipe_for
-from experiments.accuracy.setting import Algorithm, Recipe
+from experiments.accuracy.setting import Recipe
 from fedperm.paillier import DEFAULT_KEY_BITS
 from fedperm_cli.demo.options import Dataset, DemoOptions, run_options
 from fedperm_cli.presets import LIGHT, PAPER_EPSILON
 from fedperm_cli.recipes import images_of
 from fedperm_cli.run.options import RunOptions
 from fedperm_client.tasks.filters import FilterName
+
+RECIPE = Recipe(learning_rate=30.0, clip=0.002, record_clip_norm=10.0)
+"""A plain step, all that a client's training is."""
+_DEADLINE_SECONDS = 900.0
+"""All clients are to be in every sum, however slow the machine."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +34,7 @@ class Setting:
     epsilon: float = PAPER_EPSILON
 
     @property
-    def recipe(self) -> Recipe:
-        """That of the simulation, as far as a client's own step goes."""
-        return recipe_for(Wish(Algorithm.FEDPERM, self.epsilon, accountant=self.accountant))
-
-    @property
     def demo(self) -> DemoOptions:
-        recipe = self.recipe
         return DemoOptions(
             clients=self.clients,
             rounds=self.rounds,
@@ -46,9 +43,9 @@ class Setting:
             k1=LIGHT.k1,
             k2=LIGHT.k2,
             epsilon=self.epsilon,
-            learning_rate=recipe.learning_rate,
-            clip=recipe.clip,
-            clip_norm_record=recipe.record_clip_norm,
+            learning_rate=RECIPE.learning_rate,
+            clip=RECIPE.clip,
+            clip_norm_record=RECIPE.record_clip_norm,
             key_bits=self.key_bits,
             data=self.data,
             insecure_test_key=self.key_bits < DEFAULT_KEY_BITS,
@@ -62,5 +59,6 @@ class Setting:
             accountant=self.accountant,
             epsilon=None,
             laplace_scale=scale_for_run(self.accountant, LIGHT, self.epsilon),
-            value_bits=self.recipe.value_bits,
+            value_bits=RECIPE.value_bits,
+            deadline_seconds=_DEADLINE_SECONDS,
         )
