@@ -35,7 +35,7 @@ def test_these_are_all_commands() -> None:
         *("client token", "client ls", "client revoke"),
         *("run create", "run ls", "run show", "run watch", "run stop", "run resume"),
         *("run rekey", "run exclude"),
-        *("deployment prepare", "deployment run"),
+        *("model export", "model evaluate", "deployment prepare", "deployment run"),
     }
 
 
@@ -71,6 +71,7 @@ def test_contradicting_formats_are_refused_before_anything_is_done(
         FEDPERM_OPERATOR_TOKEN_FILE="token",  # noqa: S106 (a file's name)
     )
     names = ["name"] * sum(not p.opts[0].startswith("-") for p in COMMANDS[name].params)
+    names += ["--output", "file"] * (name == "model export")
     finished = away(*name.split(), *names, "--json", "--format", "text")
     assert finished.returncode == 2
     assert "--json and --format text contradict each other" in finished.stderr

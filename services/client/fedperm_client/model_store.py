@@ -4,6 +4,7 @@ The file is replaced as a whole. So after a crash the client has the parameters 
 after it, knows which, and an average is applied exactly once.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from fedperm.run_document import TensorSpec
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import Parameters, encode_model
 from fedperm_client.errors import StateError
+
+Tensors = dict[str, NDArray[Any]]
+"""By name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +94,27 @@ class ModelStore:
 @persisting
 def export_model(path: Path, parameters: Parameters, tensors: tuple[TensorSpec, ...]) -> None:
     """The tensors by name, as safetensors: any program can load them."""
-    named: dict[str, NDArray[Any]] = {}
+    write_tensors(path, named_tensors(parameters, tensors))
+
+
+def named_tensors(parameters: Parameters, tensors: Sequence[TensorSpec]) -> Tensors:
+    named: Tensors = {}
     start = 0
     for tensor in tensors:
         named[tensor.name] = parameters[start : start + tensor.size].reshape(tensor.shape)
         start += tensor.size
-    write_durably(path, safetensors.numpy.save(named))
+    return named
+
+
+def write_tensors(path: Path, tensors: Tensors) -> None:
+    write_durably(path, safetensors.numpy.save(tensors))
+
+
+def read_tensors(path: Path) -> Tensors:
+    """Of any model or checkpoint that somebody has."""
+    try:
+        return safetensors.numpy.load(path.read_bytes())
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise StateError(
+            f"{path} cannot be read as a model: {error}", "name a safetensors file"
+        ) from None

@@ -11,6 +11,7 @@ from fedperm_cli.demo.command import demo
 from fedperm_cli.deployment.commands import deployment_commands
 from fedperm_cli.exit_codes import EPILOG
 from fedperm_cli.keys.commands import keys
+from fedperm_cli.model.commands import model_commands
 from fedperm_cli.plan.command import plan
 from fedperm_cli.preflight.command import preflight
 from fedperm_cli.privacy.command import privacy
@@ -33,6 +34,7 @@ application.command(epilog=EPILOG)(demo)
 application.add_typer(keys, name="keys")
 application.add_typer(client_commands, name="client")
 application.add_typer(run_commands, name="run")
+application.add_typer(model_commands, name="model")
 application.add_typer(deployment_commands, name="deployment")
 application.command(epilog=EPILOG)(init_task)
 application.command(epilog=EPILOG)(check_task)

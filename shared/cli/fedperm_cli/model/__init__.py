@@ -1,0 +1,1 @@
+"""`fedperm model`: what a run has learned, for other programs and for a test."""
