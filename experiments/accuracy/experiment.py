@@ -81,7 +81,7 @@ def _gaussian(
     algorithm = NoisyAveraging(trainers(recipe, parts, seed), recipe.clip, allowance, generator)
     accuracies = train(algorithm, digits.judged, recipe, rounds)
     privacy: dict[str, float | str] = {
-        "accountant": "gaussian-pld",
+        "accountant": "gaussian",
         "delta": DELTA,
         "whole_update" if is_local else "participant": spent(noise, allowance.rounds),
     }

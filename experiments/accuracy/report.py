@@ -42,7 +42,7 @@ def row_label(row: Row) -> str:
 
 def accountant_label(row: Row) -> str:
     if row.wish.algorithm is not Algorithm.FEDPERM:
-        return "" if row.wish.algorithm is Algorithm.FEDAVG else "gaussian-pld"
+        return "" if row.wish.algorithm is Algorithm.FEDAVG else "gaussian"
     accountant = accountant_named(row.wish.accountant)
     if accountant.experimental:
         return f"{accountant.name} (experimental)"

@@ -65,18 +65,20 @@ SEARCHES = (
         "cdp",
         Wish(Algorithm.CDP, PAPER_EPSILON),
         [
-            *_norm_clips((0.02, 0.1, 0.5), (0.1, 1.0)),
-            Tried(Recipe(1.0, 0.1, client_share=0.5)),
-            Tried(Recipe(0.1, 0.1, batch_size=64)),
+            *_norm_clips((0.002, 0.005, 0.01, 0.02, 0.05, 0.1), (1.0,)),
+            Tried(Recipe(1.0, 0.01, client_share=0.5)),
+            Tried(Recipe(0.1, 0.01, batch_size=64)),
         ],
     ),
     Search(
-        "ldp", Wish(Algorithm.LDP, PAPER_EPSILON), _norm_clips((0.005, 0.02, 0.1, 0.5), (0.1, 1.0))
+        "ldp",
+        Wish(Algorithm.LDP, PAPER_EPSILON),
+        _norm_clips((0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.1), (1.0,)),
     ),
     Search(
         "fedperm light paper",
         fedperm(LIGHT, "paper"),
-        _coordinate_clips((0.0005, 0.001, 0.002, 0.004), (3.0, 30.0)),
+        _coordinate_clips((0.0003, 0.0005, 0.001, 0.002), (3.0, 30.0)),
     ),
     Search(
         "fedperm heavy paper",

@@ -11,8 +11,11 @@ from experiments.accuracy.rows import EPSILONS, FEDAVG, ROWS, Table
 from experiments.accuracy.searches import CONFIGURATIONS
 from experiments.accuracy.searches import SEEDS as TUNING_SEEDS
 from experiments.accuracy.summary import summaries
+from experiments.encrypted import report as encrypted
 from experiments.paper.origins_report import origins_table
 from experiments.paper.records import COMMITTED, read
+from experiments.robustness import report as robustness
+from experiments.timing import report as timing
 
 _TEMPLATE = Path(__file__).with_name("results.template.md")
 PARTS = ("accuracy", "tuning", "robustness", "encrypted", "timing")
@@ -21,7 +24,9 @@ PARTS = ("accuracy", "tuning", "robustness", "encrypted", "timing")
 def results_document(folder: Path, seeds: Sequence[int]) -> str:
     """Of the result files in this folder: of rows that were measured on these seeds."""
     return Template(_TEMPLATE.read_text()).substitute(
-        _accuracy(folder, seeds) | _tuning() | {"others": "", "origins": _origins(folder)}
+        _accuracy(folder, seeds)
+        | _tuning()
+        | {"others": _others(folder), "origins": _origins(folder)}
     )
 
 
@@ -57,6 +62,13 @@ def _tuning() -> dict[str, str]:
         "searches": _text(tuning.searches_table(trials)),
         "ideas": _text(tuning.ideas_table(trials)),
     }
+
+
+def _others(folder: Path) -> str:
+    """What other packages write of their own results."""
+    sections = {"robustness": robustness, "encrypted": encrypted, "timing": timing}
+    texts = [report.section(read(folder, part)) for part, report in sections.items()]
+    return "".join(f"\n{text.strip()}\n" for text in texts if text)
 
 
 def _origins(folder: Path) -> str:
