@@ -35,7 +35,7 @@ def test_these_are_all_commands() -> None:
         *("client token", "client ls", "client revoke"),
         *("run create", "run ls", "run show", "run watch", "run stop", "run resume"),
         *("run rekey", "run exclude"),
-        *("model export", "model evaluate", "deployment prepare", "deployment run"),
+        *("audit verify", "model export", "model evaluate", "deployment prepare", "deployment run"),
     }
 
 
@@ -51,6 +51,7 @@ def test_every_command_documents_its_exit_codes_and_speaks_json(name: str) -> No
 KEY_SIDE = {
     *("keys create", "keys ls", "keys rotate", "keys audit"),
     *("client token", "client ls", "client revoke"),
+    "audit verify",
     "deployment run",  # plays both operators
 }
 

@@ -103,3 +103,46 @@ def test_nobody_but_the_key_operator_reads_it(operator: Operator) -> None:
     token = operator.environment["FEDPERM_RUN_OPERATOR_TOKEN_FILE"]
     finished = operator.instead(FEDPERM_KEY_OPERATOR_TOKEN_FILE=token)("keys", "audit")
     assert (finished.returncode, finished.stdout) == (3, "")
+
+
+def test_a_verdict_alone(operator: Operator, database: Database) -> None:
+    operator.json("keys", "create", "judged", "--key-bits", "512")
+    end = operator.json("keys", "audit")["end"]
+    assert operator.json("audit", "verify") == {"unbroken": True, "end": end}
+    assert f"unbroken: {end['number']:,} entries" in operator.succeeds("audit", "verify")
+    assert operator("audit", "verify", "--kept", end["hash"]).returncode == 0
+    assert operator("audit", "verify", "--kept", UNKNOWN).returncode == 1
+    with changed_entry(database, 1, event="nothing-happened"):
+        finished = operator("audit", "verify")
+    assert (finished.returncode, finished.stdout) == (1, "")
+    assert "entry 1 was changed" in finished.stderr
+
+
+def test_a_copy_is_verified_without_a_server(operator: Operator, tmp_path) -> None:
+    operator.json("keys", "create", "copied", "--key-bits", "512")
+    copy = tmp_path / "log.json"
+    copy.write_text(operator.succeeds("keys", "audit", "--json"))
+    auditor = Operator({})
+    end = operator.json("keys", "audit")["end"]
+    assert auditor.json("audit", "verify", "--file", str(copy))["end"] == end
+    copy.write_text(copy.read_text().replace("copied", "forged"))
+    finished = auditor("audit", "verify", "--file", str(copy))
+    assert finished.returncode == 1
+    assert "was changed" in finished.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [("{}", "no copy of an audit log"), (None, "cannot read")]
+)
+def test_what_is_no_copy_is_refused(tmp_path, content: str | None, words: str) -> None:
+    if content is not None:
+        (tmp_path / "log.json").write_text(content)
+    finished = Operator({})("audit", "verify", "--file", str(tmp_path / "log.json"))
+    assert finished.returncode == 2
+    assert words in finished.stderr
+
+
+def test_without_a_copy_the_key_server_is_needed() -> None:
+    finished = Operator({})("audit", "verify")
+    assert finished.returncode == 2
+    assert "--key-operator-token-file" in finished.stderr

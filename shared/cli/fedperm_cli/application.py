@@ -1,12 +1,15 @@
 """All commands under one name."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import fedperm
+from fedperm_cli.audit.commands import audit_commands
 from fedperm_cli.bench.command import bench
 from fedperm_cli.client.commands import client_commands
+from fedperm_cli.config_file import options_in
 from fedperm_cli.demo.command import demo
 from fedperm_cli.deployment.commands import deployment_commands
 from fedperm_cli.exit_codes import EPILOG
@@ -21,7 +24,6 @@ from fedperm_cli.task.commands import check_task, init_task
 application = typer.Typer(
     name="fedperm",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     help="""Federated learning whose aggregator sees shuffled, noised values and encrypted sums.
@@ -35,6 +37,7 @@ application.add_typer(keys, name="keys")
 application.add_typer(client_commands, name="client")
 application.add_typer(run_commands, name="run")
 application.add_typer(model_commands, name="model")
+application.add_typer(audit_commands, name="audit")
 application.add_typer(deployment_commands, name="deployment")
 application.command(epilog=EPILOG)(init_task)
 application.command(epilog=EPILOG)(check_task)
@@ -52,6 +55,17 @@ def _print_version(wanted: bool) -> None:
 
 @application.callback()
 def _top_level(
+    context: typer.Context,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            dir_okay=False,
+            envvar="FEDPERM_CONFIG",
+            show_default=False,
+            help="Options in TOML, for what neither an option nor a variable says.",
+        ),
+    ] = None,
     _version: Annotated[
         bool,
         typer.Option(
@@ -60,3 +74,5 @@ def _top_level(
     ] = False,
 ) -> None:
     """Options that stand before any command."""
+    if config is not None:
+        context.default_map = options_in(config, context.command)

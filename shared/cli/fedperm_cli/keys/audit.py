@@ -2,11 +2,27 @@
 
 import json
 from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
 
 from fedperm.audit_chain import START, ChainEnd, verify_chain
-from fedperm.errors import UntrustedError
+from fedperm.errors import ParameterError, UntrustedError
 from fedperm.wire.key_server import AuditEntry
+from fedperm.wire.message import Many, Message
 from fedperm_cli.servers.sessions import KeyOperator
+
+
+class _End(Message):
+    number: int
+    hash: str
+
+
+class _Copy(Message):
+    """A log as it was printed."""
+
+    entries: Many[AuditEntry]
+    end: _End
 
 
 @dataclass(frozen=True)
@@ -27,6 +43,19 @@ class VerifiedLog:
     def to_json(self) -> str:
         entries = [entry.model_dump(mode="json") for entry in self.entries]
         return json.dumps({"entries": entries, "end": asdict(self.end)})
+
+
+def read_copy(path: Path) -> VerifiedLog:
+    """As `to_json` writes it; its own end is not believed."""
+    try:
+        copy = _Copy.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise ParameterError(f"cannot read {path}: {error.strerror}", "check its path") from None
+    except ValidationError:
+        raise ParameterError(
+            f"{path} is no copy of an audit log", "make one: fedperm keys audit --json > FILE"
+        ) from None
+    return VerifiedLog(copy.entries, verify_chain(copy.entries))
 
 
 async def read_log(operator: KeyOperator) -> VerifiedLog:

@@ -79,6 +79,23 @@ class AsKeyOperator:
 
 
 @dataclass(frozen=True)
+class AsKeyOperatorIfNeeded:
+    """For commands that ask the key server only sometimes."""
+
+    keyserver: Annotated[str | None, KEY_SERVER_OPTION] = None
+    key_operator_token_file: Annotated[Path | None, _KEY_OPERATOR] = None
+    ca_file: CaFile = None
+
+    def needed_for(self, what: str) -> AsKeyOperator:
+        if self.keyserver is None or self.key_operator_token_file is None:
+            raise OptionsError(
+                f"{what} needs the key server and the key operator's token",
+                "also give --keyserver and --key-operator-token-file",
+            )
+        return AsKeyOperator(self.keyserver, self.key_operator_token_file, self.ca_file)
+
+
+@dataclass(frozen=True)
 class AsRunOperator:
     aggregator: Annotated[str, AGGREGATOR_OPTION]
     run_operator_token_file: Annotated[Path, RUN_OPERATOR_OPTION]

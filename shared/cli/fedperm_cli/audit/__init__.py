@@ -1,0 +1,1 @@
+"""`fedperm audit`: whether the key server's log is whole."""
