@@ -35,22 +35,32 @@ def section(results: ResultFile) -> str:
     found = summary_of(results)
     if not found:
         return ""
-    return (
-        Template(_TEMPLATE.read_text())
-        .substitute(
-            seeds=", ".join(map(str, SEEDS)),
-            light=_text(by_defence(found, System.LIGHT)),
-            light_scale=f"{found.scales.get(System.LIGHT, 0.0):.1f}",
-            by_number=_text(by_number(found, System.LIGHT, Defence.CENTRED)),
-            record=_text(by_defence(found, System.RECORD)),
-            record_scale=f"{found.scales.get(System.RECORD, 0.0):.2f}",
-            fedavg=_text(by_defence(found, System.FEDAVG)),
-            fedavg_by_number=_text(by_number(found, System.FEDAVG, Defence.MEDIAN)),
-            light_room=_room(found, System.LIGHT),
-            record_room=_room(found, System.RECORD),
-        )
-        .strip()
-    )
+    return Template(_TEMPLATE.read_text()).substitute(_tables(found) | _figures(found)).strip()
+
+
+def _tables(found: Summary) -> dict[str, str]:
+    return {
+        "seeds": ", ".join(map(str, SEEDS)),
+        "light": _text(by_defence(found, System.LIGHT)),
+        "by_number": _text(by_number(found, System.LIGHT, Defence.CENTRED)),
+        "record": _text(by_defence(found, System.RECORD)),
+        "fedavg": _text(by_defence(found, System.FEDAVG)),
+    }
+
+
+def _figures(found: Summary) -> dict[str, str]:
+    """What the text names: `light_unnoised` is the accuracy under the centred bound, and so on."""
+    figures = {
+        "noise_unbounded": _accuracy(found, System.LIGHT, Defence.NONE, Attack.NOISE),
+        "noise_bounded": _accuracy(found, System.LIGHT, Defence.CENTRED, Attack.NOISE),
+    }
+    for name, system in (("light", System.LIGHT), ("record", System.RECORD)):
+        figures[f"{name}_scale"] = f"{found.scales.get(system, 0.0):.3g}"
+        figures[f"{name}_room"] = _room(found, system)
+        for attack in (Attack.NOBODY, Attack.UNNOISED, Attack.ARRANGED, Attack.BOOSTED):
+            accuracy = _accuracy(found, system, Defence.CENTRED, attack)
+            figures[f"{name}_{attack.name.lower()}"] = accuracy
+    return figures
 
 
 def by_defence(found: Summary, system: System, malicious: int = _USUAL) -> Iterator[str]:
@@ -88,6 +98,10 @@ def _words(attack: Attack, cell: Cell | None) -> str:
         return "refused by all"
     backdoor = f" (backdoor {cell.backdoor:.1f})" if attack in _BACKDOORS else ""
     return f"{cell.accuracy:.1f}{backdoor}"
+
+
+def _accuracy(found: Summary, system: System, defence: Defence, attack: Attack) -> str:
+    return _words(attack, found.cell(system, defence, attack, _USUAL))
 
 
 def _room(found: Summary, system: System) -> str:
