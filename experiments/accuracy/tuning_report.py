@@ -1,17 +1,17 @@
 """What was tried on held-back images, in tables."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from experiments.accuracy.searches import IDEAS, SEARCHES, Search
 from experiments.accuracy.setting import Recipe
-from experiments.accuracy.tuning import accuracy_of, best_of
+from experiments.accuracy.tuning import accuracy_of, best_of, is_whole
 from experiments.paper.records import ResultFile
 
 
 def searches_table(results: ResultFile) -> Iterator[str]:
     yield "| search | tried | accuracies on held-back images, % | chosen |"
     yield "|---|---|---|---|"
-    for search in SEARCHES:
+    for search in _made(SEARCHES, results):
         accuracies = sorted(_accuracies(search, results), reverse=True)
         cells = [
             search.name,
@@ -25,9 +25,13 @@ def searches_table(results: ResultFile) -> Iterator[str]:
 def ideas_table(results: ResultFile) -> Iterator[str]:
     yield "| under | idea | accuracy on held-back images, % |"
     yield "|---|---|---|"
-    for search in IDEAS:
+    for search in _made(IDEAS, results):
         for tried, accuracy in zip(search.tried, _accuracies(search, results), strict=True):
             yield f"| {search.name.removeprefix('ideas ')} | {tried.idea} | {accuracy:.2f} |"
+
+
+def _made(searches: Sequence[Search], results: ResultFile) -> list[Search]:
+    return [search for search in searches if is_whole(search, results)]
 
 
 def _accuracies(search: Search, results: ResultFile) -> list[float]:

@@ -5,6 +5,7 @@ Stop it with Ctrl-C; the same command goes on where it was.
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ class Places:
 
 def main() -> int:
     asked = _parser().parse_args()
+    for stop in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs ignore the first
+        signal.signal(stop, signal.default_int_handler)
     places, console = Places.of(quick=asked.quick), Console(stderr=True)
     try:
         if not asked.report:
