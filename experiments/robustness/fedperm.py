@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +14,12 @@ from experiments.robustness.reach import bound_of
 from experiments.robustness.scene import Deal, Score
 from experiments.robustness.server import RefusedAverageError, Upload, step
 from experiments.robustness.setting import Case, Defence, System
+from experiments.robustness.shared_noise import Noisemaker
 from experiments.robustness.training import ClippedSteps
 from fedperm.norm_bound import NormForm
-from fedperm.privacy.run_release import noise_of
 from fedperm.run_document import NormSpec, RunDocument
 from fedperm.windows import Geometry
 from fedperm.wire.model import Parameters
-from fedperm_client.preparation import Preparation
 from fedperm_client.tasks.task import Examples
 
 _FORMS = {Defence.PAPER: NormForm.PAPER, Defence.CENTRED: NormForm.CENTRED}
@@ -49,14 +47,19 @@ class FedPerm:
     rounds: int
 
     def play(self, cases: Sequence[Case]) -> list[Score]:
-        played = [_Played(case, self._preparations()) for case in cases]
+        makers = [
+            Noisemaker(self.document, f"robustness {self.deal.seed} {u}") for u in range(CLIENTS)
+        ]
         lessons = lessons_of(self.deal, cases, self._steps)
+        played = [_Played(case, self.document) for case in cases]
         models = np.zeros((len(cases), self.document.model.parameters))
         for number in range(1, self.rounds + 1):
             moved = moved_by(lessons, models)
+            for maker in makers:
+                maker.next_round()
             for i, one in enumerate(played):
                 if one.stopped_in is None:
-                    models[i] += one.movement(self.document, moved[i], number)
+                    models[i] += one.movement(moved[i], makers, number)
         return [
             self.deal.scene.score(model, one.stopped_in)
             for model, one in zip(models, played, strict=True)
@@ -65,47 +68,38 @@ class FedPerm:
     def _steps(self, examples: Examples, _client: int) -> ClippedSteps:
         return ClippedSteps(examples, self.system.recipe)
 
-    def _preparations(self) -> list[Preparation]:
-        noise = noise_of(self.document)
-        return [
-            Preparation.of(self.document, noise, Random(f"robustness {self.deal.seed} {u}"))
-            for u in range(CLIENTS)
-        ]
-
 
 class _Played:
     """One case as it unfolds."""
 
-    def __init__(self, case: Case, preparations: list[Preparation]) -> None:
+    def __init__(self, case: Case, document: RunDocument) -> None:
         self.stopped_in: int | None = None
         self._case = case
-        self._preparations = preparations
+        self._document = document
 
     def movement(
-        self, document: RunDocument, moved: NDArray[np.float64], number: int
+        self, moved: NDArray[np.float64], makers: Sequence[Noisemaker], number: int
     ) -> Parameters:
         """Of the model, given the clients' own; none once all clients have refused."""
-        malicious = self._case.malicious
+        first = self._case.malicious
         uploads = [
-            Upload(preparation.randomize(own))
-            for preparation, own in zip(
-                self._preparations[malicious:], moved[malicious:], strict=True
-            )
+            Upload(maker.preparation().randomize(own))
+            for maker, own in zip(makers[first:], moved[first:], strict=True)
         ]
-        uploads += self._malicious(document, moved[:malicious])
+        uploads += self._malicious(moved[:first], makers)
         try:
-            return step(document, uploads)
+            return step(self._document, uploads)
         except RefusedAverageError:
             self.stopped_in = number
             return np.zeros(moved.shape[1])
 
-    def _malicious(self, document: RunDocument, moved: NDArray[np.float64]) -> list[Upload]:
+    def _malicious(self, moved: NDArray[np.float64], makers: Sequence[Noisemaker]) -> list[Upload]:
         if not len(moved):
             return []
         shared: Parameters = moved.mean(axis=0)
         return [
-            Attacker(document, preparation).upload(
+            Attacker(self._document, maker.preparation()).upload(
                 self._case.attack, Knowledge(own, shared, len(moved), CLIENTS)
             )
-            for preparation, own in zip(self._preparations, moved, strict=False)
+            for maker, own in zip(makers, moved, strict=False)
         ]

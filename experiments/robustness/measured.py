@@ -16,7 +16,7 @@ from experiments.robustness.setting import (
     cases,
 )
 
-_SECONDS_A_CASE_AND_ROUND = 0.15
+_SECONDS_A_CASE_AND_ROUND = 0.1
 """With all images."""
 _QUICK_ROUNDS = 5
 _THREE = (3,)

@@ -83,8 +83,8 @@ class System(StrEnum):
 
     @property
     def one_image_of(self) -> int:
-        """A third of the training images where the noise does not depend on their number."""
-        return 1 if self is System.RECORD else 3
+        """A sixth of the training images where the noise does not depend on their number."""
+        return 1 if self is System.RECORD else 6
 
     @property
     def attacks(self) -> tuple[Attack, ...]:

@@ -17,6 +17,7 @@ from experiments.robustness.rules import clipped_mean, median, multi_krum, trimm
 from experiments.robustness.scene import Deal, scene_of
 from experiments.robustness.server import RefusedAverageError, Upload, step
 from experiments.robustness.setting import TARGET, Attack, Case, Defence, System
+from experiments.robustness.shared_noise import Noisemaker
 from experiments.robustness.training import ClippedSteps, SgdSteps
 from fedperm.privacy.run_release import noise_of, promise_of
 from fedperm_cli.presets import LIGHT
@@ -109,6 +110,15 @@ def test_clients_refuse_what_masks_of_a_thousand_give(defence):
     forged = attacker(defence).upload(Attack.MASKS_1000, KNOWN)
     with pytest.raises(RefusedAverageError):
         step(content, [*honest_uploads(content, CLIENTS - 1), forged])
+
+
+def test_all_cases_have_the_noise_of_the_round_and_every_round_its_own():
+    maker = Noisemaker(document(Defence.CENTRED), "3")
+    first, again = (maker.preparation().randomize(KNOWN.own) for _ in range(2))
+    maker.next_round()
+    later = maker.preparation().randomize(KNOWN.own)
+    assert np.array_equal(first, again)
+    assert np.mean(first == later) < 0.1
 
 
 def test_stacked_training_is_the_products():
