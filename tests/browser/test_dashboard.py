@@ -42,7 +42,7 @@ def octets(value: int) -> str:
 
 
 def digits(value: float, count: int) -> str:
-    return f"{float(f'{value:.{count}g}'):g}"
+    return f"{value:#.{count}g}"
 
 
 def a_run_is_seen_from_start_to_end(seen: Watched):

@@ -2,7 +2,7 @@
 import { Chart, curve, marks } from "./charts.js";
 import { el, show } from "./dom.js";
 import { FoldedTable, card } from "./table.js";
-import { accuracy, decimal, percent, plural } from "./words.js";
+import { accuracy, decimal, mark, percent, plural } from "./words.js";
 
 export class QualityPanel {
   #accuracy = new Chart(220, "Test accuracy by round; the table below has the numbers");
@@ -25,7 +25,7 @@ export class QualityPanel {
     this.#accuracy.show(curve(shares, facts.rounds, [0, 0.25, 0.5, 0.75, 1], (level) => percent(level, 0)));
     const losses = tested.map((round) => ({ x: round.number, y: round.loss, text: decimal(round.loss) }));
     const values = losses.map((point) => point.y);
-    this.#loss.show(curve(losses, facts.rounds, marks(Math.min(0, ...values), Math.max(0.1, ...values)), (level) => decimal(level, 2)));
+    this.#loss.show(curve(losses, facts.rounds, marks(Math.min(0, ...values), Math.max(0.1, ...values)), mark));
     show(this.#note, note(list, good));
     this.#table.show("Test accuracy and loss by round", [{ title: "Round", number: true }, { title: "State" },
       { title: "Accuracy", number: true }, { title: "Loss", number: true }, { title: "Reports", number: true }],

@@ -11,8 +11,12 @@ export const plural = (number, one, many = `${one}s`) => `${count(number)} ${num
 
 export function decimal(value, digits = 3) {
   if (!known(value)) return NOTHING;
-  return Math.abs(value) >= 1000 ? count(Math.round(value)) : String(Number(value.toPrecision(digits)));
+  if (Math.abs(value) >= 1000) return value < 1e12 ? count(Math.round(value)) : value.toExponential(2);
+  return value === 0 ? "0" : value.toPrecision(digits);
 }
+
+// On an axis: without zeros that say nothing.
+export const mark = (value) => String(Number(value.toPrecision(3)));
 
 export function seconds(value) {
   if (!known(value)) return NOTHING;
