@@ -28,6 +28,7 @@ from fedperm_cli.run.watching import View, Watch
 from fedperm_cli.servers.sessions import KeyOperator, Server, key_operator, run_operator
 from fedperm_cli.telling import Teller
 
+SERVERS_START_SECONDS = 120.0
 CLIENTS_END_SECONDS = 300.0
 
 
@@ -64,8 +65,10 @@ class Federation:
             )
         ]
         min_records = await asyncio.to_thread(self._smallest_shard)
-        addresses = [await asyncio.to_thread(server.wait_until_ready) for server in servers]
-        key_server, aggregator = addresses
+        key_server, aggregator = [
+            await asyncio.to_thread(server.wait_until_ready, SERVERS_START_SECONDS)
+            for server in servers
+        ]
         async with (
             key_operator(Server(key_server), self._folder.key_operator_token) as keys,
             run_operator(Server(aggregator), self._folder.run_operator_token) as runs,
