@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from fedperm.wire.aggregator import RunState
+from fedperm_cli.demo.environments import client_environment
 from fedperm_cli.demo.folder import make_folder
 from fedperm_cli.demo.guard import Guard
 from fedperm_cli.demo.interruption import all_ends_alike
+from fedperm_cli.demo.options import DemoOptions, check_demo, run_options
 from fedperm_cli.demo.outcome import ClientModel, Outcome
 from fedperm_cli.demo.pages import print_outcome
 from fedperm_cli.demo.processes import Processes
-from fedperm_cli.errors import DirectoryError, FederationError
+from fedperm_cli.errors import DirectoryError, FederationError, OptionsError
 from fedperm_cli.run.round_summary import RoundSummary, summarise
 from tests.cli.round_reports import round_report
 from tests.cli.started import start_unruly
@@ -36,6 +38,25 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DirectoryError, match="cannot use"):
         make_folder(tmp_path / "file" / "below")
+
+
+OWN = DemoOptions(task="mine.py:Mine", k1=22, learning_rate=1.0, clip=0.03)
+
+
+def test_a_task_of_ones_own_goes_to_the_run_and_to_every_client(tmp_path):
+    run = run_options(OWN, min_records=7)
+    assert (run.task, run.option, run.k1, run.k2) == ("mine.py:Mine", [], 22, 1)
+    folder = make_folder(tmp_path / "demo")
+    given = client_environment(folder, OWN, "ada", "http://keys", "http://runs")
+    assert given["FEDPERM_CLIENT_TASK"] == "mine.py:Mine"
+    given = client_environment(folder, DemoOptions(), "ada", "http://keys", "http://runs")
+    assert "FEDPERM_CLIENT_TASK" not in given
+
+
+@pytest.mark.parametrize("missing", ["k1", "learning_rate", "clip"])
+def test_a_task_of_ones_own_needs_a_recipe_of_ones_own(missing):
+    with pytest.raises(OptionsError, match="has no recipe"):
+        check_demo(replace(OWN, **{missing: None}))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])

@@ -3,6 +3,7 @@
 import re
 import tomllib
 
+import pytest
 import typer
 
 from fedperm_cli.application import application
@@ -55,3 +56,27 @@ def test_the_configuration_is_understood(tmp_path):
     defaults = options_in(tmp_path / "fedperm.toml", typer.main.get_command(application))
     assert defaults["run"]["create"]["k1"] == tomllib.loads(block)["run"]["create"]["k1"]
     assert defaults["run"]["ls"]["aggregator"].startswith("http://")
+
+
+ROOT = DOCUMENT.parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")])
+
+
+def shown_commands(text: str) -> list[list[str]]:
+    """The words of every `fedperm ...`, in blocks and in lines, up to a comment or another one."""
+    joined = text.replace("\\\n", " ")
+    found = re.findall(r"(?:^|[`\s/])fedperm ((?:--config \S+ )?[a-z][^`\n#;&|>)]*)", joined)
+    return [command.removeprefix("--config FILE ").split() for command in found]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_that_documents_show_exist_with_their_options(document):
+    for words in shown_commands(document.read_text()):
+        names = [" ".join(words[:count]) for count in (2, 1)]
+        known = [name for name in names if name in COMMANDS]
+        options = {word.partition("=")[0].rstrip(".,:") for word in words if word.startswith("--")}
+        if not known:
+            assert not options, words
+            continue
+        own = {option for parameter in COMMANDS[known[0]].params for option in parameter.opts}
+        assert options <= own | {"--help"}, words

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fedperm.paillier import DEFAULT_KEY_BITS
+from fedperm_cli.errors import OptionsError
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.specs import given_or
 
@@ -39,6 +40,14 @@ _BY_DATASET = "by data set"
 class RecipeOptions:
     """None is what the data set's recipe says."""
 
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH.PY:CLASS",
+            show_default=False,
+            help="A task of your own instead of a data set; needs --k1, --learning-rate, --clip.",
+        ),
+    ] = None
     rounds: Annotated[int, typer.Option(min=1, help="T.")] = 20
     alpha: Annotated[float, typer.Option(help="Dirichlet: how alike the clients' data are.")] = 1.0
     seed: Annotated[int, typer.Option(help="Draws the partition and the initial model.")] = 2
@@ -64,11 +73,25 @@ class RecipeOptions:
     key_bits: Annotated[int, typer.Option(help="Length of n.")] = DEFAULT_KEY_BITS
     data: Annotated[
         Path,
-        typer.Option(metavar="DIR", file_okay=False, help="Holds mnist/, or gets it by download."),
+        typer.Option(
+            metavar="DIR",
+            file_okay=False,
+            help="Where data lie; mnist/ is downloaded there if it is missing.",
+        ),
     ] = Path("data")
     insecure_test_key: Annotated[
         bool, typer.Option("--insecure-test-key", help="Admit short keys, for quick tests only.")
     ] = False
+
+
+def own_recipe(options: RecipeOptions) -> Recipe:
+    """What learns on somebody's own data, only they know."""
+    k1, learning_rate, clip = options.k1, options.learning_rate, options.clip
+    if k1 is None or learning_rate is None or clip is None:
+        raise OptionsError(
+            "a task of your own has no recipe", "also give --k1, --learning-rate and --clip"
+        )
+    return Recipe(k1, given_or(options.k2, 1), learning_rate, clip, options.clip_norm_record)
 
 
 def recipe_run(options: RecipeOptions, task: str, recipe: Recipe) -> RunOptions:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fedperm_cli.deployment.options import Dataset, OperationOptions, run_options
+from fedperm_cli.errors import OptionsError
 from fedperm_cli.run.specs import rounds_of
 from tests.cli.operator import Operator
 
@@ -96,3 +97,12 @@ def test_without_noise_there_is_no_epsilon():
     assert run_options(options(), min_records=1).epsilon == 4.0
     without = run_options(options(no_noise=True), min_records=1)
     assert (without.epsilon, without.no_noise) == (None, True)
+
+
+def test_a_task_of_ones_own_is_run_instead_of_a_data_set():
+    own = options(task="/tasks/mine.py:Mine", k1=22, learning_rate=1.0, clip=0.03, shards=3)
+    wanted = run_options(own, min_records=7)
+    assert (wanted.task, wanted.option) == ("/tasks/mine.py:Mine", ["shards=3"])
+    assert (wanted.k1, wanted.k2, wanted.clip_norm_record) == (22, 1, None)
+    with pytest.raises(OptionsError, match="has no recipe"):
+        run_options(options(task="/tasks/mine.py:Mine"), min_records=7)

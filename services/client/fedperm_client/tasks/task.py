@@ -9,8 +9,8 @@
         def test_data(self) -> Examples | None: ...        # public: its metrics leave the client
         def loss(self, outputs: Tensor, targets: Tensor) -> Tensor: ...     # a mean over records
 
-Save it in a file and set FEDPERM_CLIENT_TASK=flowers.py:Flowers. A run's document names a task but
-never a file: nobody else chooses what code a client runs.
+Save it in a file and set FEDPERM_TASK=flowers.py:Flowers; `fedperm init-task` writes a first one.
+A run's document names a task but never a file: nobody else chooses what code a client runs.
 """
 
 from collections.abc import Mapping

@@ -34,20 +34,25 @@ def client_environment(
     folder: DemoFolder, options: DemoOptions, name: str, key_server: str, aggregator: str
 ) -> Mapping[str, str]:
     """A client that gives exactly the privacy that the demo promises."""
-    return _ONE_THREAD | _settings(
-        "CLIENT",
-        keyserver_url=key_server,
-        aggregator_url=aggregator,
-        run=NAME,
-        key=NAME,
-        enrolment_token_file=folder.enrolment_token,
-        state_directory=folder.state(name),
-        data_directory=options.data.resolve(),
-        max_epsilon=options.epsilon,
-        min_key_bits=options.key_bits,
-        torch_threads=1,
-        patience_seconds=_PATIENCE_SECONDS,
-        insecure_for_tests=options.insecure_test_key,
+    own = {} if options.task is None else _settings("CLIENT", task=options.task)
+    return (
+        _ONE_THREAD
+        | own
+        | _settings(
+            "CLIENT",
+            keyserver_url=key_server,
+            aggregator_url=aggregator,
+            run=NAME,
+            key=NAME,
+            enrolment_token_file=folder.enrolment_token,
+            state_directory=folder.state(name),
+            data_directory=options.data.resolve(),
+            max_epsilon=options.epsilon,
+            min_key_bits=options.key_bits,
+            torch_threads=1,
+            patience_seconds=_PATIENCE_SECONDS,
+            insecure_for_tests=options.insecure_test_key,
+        )
     )
 
 

@@ -14,11 +14,10 @@ from fedperm_cli.demo.environments import (
 )
 from fedperm_cli.demo.folder import DemoFolder
 from fedperm_cli.demo.guard import Guard
-from fedperm_cli.demo.options import NAME, DemoOptions, run_options
+from fedperm_cli.demo.options import NAME, DemoOptions, run_options, task_name, task_options
 from fedperm_cli.demo.outcome import Outcome, read_models
 from fedperm_cli.demo.processes import Processes, RunningProcess, RunningServer
 from fedperm_cli.measures import as_seconds
-from fedperm_cli.recipes import images_of
 from fedperm_cli.run.creation import create_run
 from fedperm_cli.run.document_words import in_words
 from fedperm_cli.run.preparation import PreparedRun, prepare
@@ -87,8 +86,8 @@ class Federation:
 
     def _smallest_shard(self) -> int:
         options = self._options
-        given = parse_task_options(images_of(options))
-        return smallest_shard(options.dataset.value, given, options.clients, options.data)
+        given = parse_task_options(task_options(options))
+        return smallest_shard(task_name(options), given, options.clients, options.data)
 
     async def _make_key(self, operator: KeyOperator) -> None:
         options = self._options

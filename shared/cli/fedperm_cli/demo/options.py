@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from fedperm.paillier import check_key_bits
-from fedperm_cli.recipes import DIGITS, MNIST, RECIPES, RecipeOptions, images_of, recipe_run
+from fedperm_cli.recipes import (
+    DIGITS,
+    MNIST,
+    RECIPES,
+    RecipeOptions,
+    images_of,
+    own_recipe,
+    recipe_run,
+)
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.specs import check
 
@@ -44,12 +52,22 @@ def check_demo(options: DemoOptions) -> None:
     check(run_options(options, min_records=1))
 
 
+def task_name(options: DemoOptions) -> str:
+    return options.dataset.value if options.task is None else options.task
+
+
+def task_options(options: DemoOptions) -> list[str]:
+    """The partition of a task of somebody's own is its own affair."""
+    return images_of(options) if options.task is None else []
+
+
 def run_options(options: DemoOptions, min_records: int) -> RunOptions:
     """`min_records` is the size of the smallest client, for which the record level is promised."""
+    recipe = RECIPES[options.dataset] if options.task is None else own_recipe(options)
     return replace(
-        recipe_run(options, options.dataset.value, RECIPES[options.dataset]),
+        recipe_run(options, task_name(options), recipe),
         key=NAME,
-        option=images_of(options),
+        option=task_options(options),
         clients=options.clients,
         deadline_seconds=_DEADLINE_SECONDS,
         min_records=min_records,

@@ -10,7 +10,7 @@ from fedperm.errors import RefusedError
 from fedperm.run_document import RunDocument
 from fedperm.wire.aggregator import RunStatus
 from fedperm.wire.key_server import KeyRequest
-from fedperm_cli.deployment.options import OperationOptions, run_options, task_options
+from fedperm_cli.deployment.options import OperationOptions, run_options, task_name, task_options
 from fedperm_cli.deployment.pool_token import provide_token
 from fedperm_cli.measures import as_seconds, as_time
 from fedperm_cli.run.creation import create_run
@@ -72,7 +72,7 @@ class Operation:
     def _run_options(self) -> RunOptions:
         options = self.options
         given = parse_task_options(task_options(options))
-        records = smallest_shard(options.dataset.value, given, options.shards, options.data)
+        records = smallest_shard(task_name(options), given, options.shards, options.data)
         return run_options(options, records)
 
     def _tell_run(self, document: RunDocument, status: RunStatus) -> None:

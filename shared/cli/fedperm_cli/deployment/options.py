@@ -19,6 +19,7 @@ from fedperm_cli.recipes import (
     Recipe,
     RecipeOptions,
     images_of,
+    own_recipe,
     recipe_run,
 )
 from fedperm_cli.run.options import RunOptions
@@ -94,7 +95,7 @@ def check_operation(options: OperationOptions) -> None:
 def run_options(options: OperationOptions, min_records: int) -> RunOptions:
     """`min_records` is the size of the smallest shard, for which the record level is promised."""
     return replace(
-        recipe_run(options, options.dataset.value, _recipe(options)),
+        recipe_run(options, task_name(options), _recipe(options)),
         epsilon=None if options.no_noise else options.epsilon,
         no_noise=options.no_noise,
         key=options.key,
@@ -108,8 +109,14 @@ def run_options(options: OperationOptions, min_records: int) -> RunOptions:
     )
 
 
+def task_name(options: OperationOptions) -> str:
+    return options.dataset.value if options.task is None else options.task
+
+
 def task_options(options: OperationOptions) -> list[str]:
     shards = f"shards={options.shards}"
+    if options.task is not None:
+        return [shards]
     if options.dataset is Dataset.SYNTHETIC:
         return [f"parameters={options.parameters}", shards]
     return [*images_of(options), shards]
@@ -127,6 +134,8 @@ def refuse_unknown_variables(context: typer.Context) -> None:
 
 
 def _recipe(options: OperationOptions) -> Recipe:
+    if options.task is not None:
+        return own_recipe(options)
     recipe = RECIPES[options.dataset]
     if options.dataset is Dataset.SYNTHETIC:  # no window is larger than a small vector
         return replace(recipe, k1=min(recipe.k1, options.parameters))
