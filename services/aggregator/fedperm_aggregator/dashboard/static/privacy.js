@@ -1,7 +1,7 @@
 // What the run has cost in privacy, each epsilon with the unit that it protects.
 import { el, show } from "./dom.js";
 import { card } from "./table.js";
-import { chance, count, decimal, epsilon, percent, plural } from "./words.js";
+import { chance, count, epsilon, percent, plural } from "./words.js";
 
 export class PrivacyPanel {
   #units = el("ol", { class: "units", id: "privacy" });
@@ -44,7 +44,7 @@ function record({ record: level, delta }, status) {
 function whole(privacy, status, ledgers) {
   const words = ["A client's whole update", "Everything that the client sends, the permutation known."];
   const pure = `without any δ: ${epsilon(privacy.pure_per_round)} a round`;
-  const noise = `noise of scale b = ${decimal(privacy.laplace_scale, 4)} on values between 0 and 1`;
+  const noise = `noise of scale b = ${Number(privacy.laplace_scale.toPrecision(4))} on values between 0 and 1`;
   if (!ledgers) return unit(words, `ε ${epsilon(privacy.pure_per_round * status.round)}`, [`${pure}; ${noise}`]);
   return unit(words, `ε ${epsilon(ledgers.whole_update)}`,
     [`over ${plural(ledgers.charges, "round")} of ${ledgers.client}, δ ${chance(ledgers.delta)}; ${pure}; ${noise}`]);

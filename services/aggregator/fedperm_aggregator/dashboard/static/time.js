@@ -2,7 +2,7 @@
 import { Chart, columns, marks } from "./charts.js";
 import { el } from "./dom.js";
 import { FoldedTable, card } from "./table.js";
-import { seconds } from "./words.js";
+import { seconds, short } from "./words.js";
 
 const MOST = 60;
 const OF_CLIENTS = { train: "training", randomize: "noise", encrypt: "encrypting", upload: "uploading", decrypt: "decrypting" };
@@ -44,7 +44,7 @@ function paint(chart, list, facts, names, steps) {
   }));
   const sums = bars.map((bar) => bar.parts.reduce((sum, part) => sum + part.value, 0));
   const last = list.length > MOST ? shown.at(-1).number : Math.min(facts.rounds, Math.max(MOST, shown.at(-1)?.number ?? 0));
-  chart.show(columns(bars, last, marks(0, Math.max(0.001, ...sums)), seconds));
+  chart.show(columns(bars, last, marks(0, Math.max(0.001, ...sums)), short(seconds)));
 }
 
 const legend = (names, steps) =>

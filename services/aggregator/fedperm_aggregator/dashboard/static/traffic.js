@@ -1,7 +1,7 @@
 // What went over the wire.
 import { Chart, columns, marks } from "./charts.js";
 import { FoldedTable, card } from "./table.js";
-import { octets } from "./words.js";
+import { octets, short } from "./words.js";
 import { el, show } from "./dom.js";
 
 const MOST = 60;
@@ -21,7 +21,7 @@ export class TrafficPanel {
       x: round.number, parts: [{ value: round.bytes_up, step: 2, title: octets(round.bytes_up) }],
     }));
     const last = Math.max(shown.at(-1)?.number ?? 0, Math.min(facts.rounds, MOST));
-    this.#chart.show(columns(bars, last, marks(0, Math.max(1, ...shown.map((round) => round.bytes_up))), octets));
+    this.#chart.show(columns(bars, last, marks(0, Math.max(1, ...shown.map((round) => round.bytes_up))), short(octets)));
     const newest = shown.at(-1);
     show(this.#note, newest
       ? `Each update has ${octets(newest.bytes_up / newest.received)}, almost all of it encrypted masks; clients read ${octets(total(list, "bytes_down"))} of sums so far, as they report.`

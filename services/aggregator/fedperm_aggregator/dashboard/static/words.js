@@ -18,6 +18,9 @@ export function decimal(value, digits = 3) {
 // On an axis: without zeros that say nothing.
 export const mark = (value) => String(Number(value.toPrecision(3)));
 
+export const short = (format) => (value) =>
+  format(value).replace(/\.(\d*?)0+ /, (_, digits) => (digits ? `.${digits} ` : " "));
+
 export function seconds(value) {
   if (!known(value)) return NOTHING;
   if (value < 0.0005) return "0 s";
