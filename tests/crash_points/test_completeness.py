@@ -23,6 +23,8 @@ UNMARKED = {
     "sole_user": "a lock file holds nothing",
     "serve": "tells where the server listens, anew at every start",
     "fetch_missing": "a task's public data, which can be fetched again",
+    "write_tensors": "within export_model, and in the command that exports: its user sees it",
+    "write_state_dict": "so too",
     "main": "the command that writes an initial model: the operator sees how it ends",
 }
 """Functions that change files and are no crash point, and why."""
