@@ -17,7 +17,7 @@ from experiments.accuracy.measured import seeds
 from experiments.accuracy.tuning import trials
 from experiments.paper.execution import execute, missing
 from experiments.paper.measurement import Measurement
-from experiments.paper.plan import measurements
+from experiments.paper.plan import PARTS, measurements
 from experiments.paper.progress import shown
 from experiments.paper.records import COMMITTED
 from experiments.paper.writing import write_up
@@ -59,8 +59,7 @@ def main() -> int:
 def _plan(asked: argparse.Namespace) -> Sequence[Measurement]:
     if asked.tune:
         return trials()
-    plan = measurements(quick=asked.quick)
-    return [m for m in plan if asked.only is None or m.part in asked.only]
+    return measurements(quick=asked.quick, only=asked.only)
 
 
 def _measure(
@@ -78,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--tune", action="store_true", help="only the trials on held-back images")
     what.add_argument("--report", action="store_true", help="only write up what was measured")
-    what.add_argument("--only", nargs="+", help="only these parts, e.g. accuracy")
+    what.add_argument("--only", nargs="+", choices=PARTS, help="only these parts")
     parser.add_argument("--processes", type=int, default=2)
     data = Path(os.environ.get("FEDPERM_DATA", "data"))
     parser.add_argument("--data", type=Path, default=data, help="holds the folder mnist/")
