@@ -46,12 +46,18 @@ HOMES = {
     "uvicorn": r"fedperm\.web\.(connections|serving)",
     "h11": r"fedperm\.web\.connections",
     "matplotlib": r"fedperm_cli",
+    "opentelemetry": r"fedperm_aggregator\.traces",
     "typer": r"fedperm_cli",
     "rich": r"fedperm_cli",
 }
 """Where a library may be imported: the beginning of the module's name."""
 
-IMPORTED_AS = {"PyJWT": "jwt", "scikit-learn": "sklearn", "prometheus-client": "prometheus_client"}
+IMPORTED_AS = {
+    "PyJWT": "jwt",
+    "scikit-learn": "sklearn",
+    "prometheus-client": "prometheus_client",
+    "opentelemetry-sdk": "opentelemetry",
+}
 
 
 def modules() -> Iterator[tuple[str, Path]]:

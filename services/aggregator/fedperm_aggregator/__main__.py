@@ -1,14 +1,18 @@
 """`python -m fedperm_aggregator`: settings from the environment, parts, serve."""
 
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from fedperm.clock import SystemClock
 from fedperm.database import open_database
+from fedperm.errors import SettingsError
 from fedperm.randomness import from_operating_system
 from fedperm.state_folder import sole_user
 from fedperm.web.server_settings import run_server
 from fedperm.web.serving import serve
 from fedperm_aggregator.app import Parts, build_app
+from fedperm_aggregator.journal import Watcher
 from fedperm_aggregator.migrations import SCHEMA
 from fedperm_aggregator.pool import process_pool
 from fedperm_aggregator.settings import AggregatorSettings
@@ -20,7 +24,7 @@ def main() -> int:
 
 def run(settings: AggregatorSettings) -> None:
     """Until SIGTERM or SIGINT. Leases and presence are one process's: a second is refused."""
-    with sole_user(settings.state_directory, "aggregator"):
+    with sole_user(settings.state_directory, "aggregator"), _watchers(settings) as watchers:
         parts = Parts(
             settings,
             settings.operator(),
@@ -28,9 +32,30 @@ def run(settings: AggregatorSettings) -> None:
             process_pool(settings.processes, settings.silence_seconds),
             SystemClock(),
             from_operating_system(),
+            watchers,
         )
         app = build_app(parts)
         serve(app, settings.serving(), app.state.services.changes.close)
+
+
+@contextmanager
+def _watchers(settings: AggregatorSettings) -> Iterator[Sequence[Watcher]]:
+    """Traces are asked for by few: what they need is loaded then only."""
+    if not settings.traces:
+        yield ()
+        return
+    try:
+        from fedperm_aggregator.traces import exporting  # noqa: PLC0415
+    except ImportError:
+        raise SettingsError(
+            "TRACES is set, but OpenTelemetry is not installed",
+            "install fedperm-aggregator[traces], or leave TRACES out",
+        ) from None
+    traces = exporting()
+    try:
+        yield (traces,)
+    finally:
+        traces.close()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from fedperm_aggregator.folding import Folding
 from fedperm_aggregator.foreman import Foreman
 from fedperm_aggregator.gate import Gate
 from fedperm_aggregator.housekeeping import Housekeeping
-from fedperm_aggregator.journal import Journal
+from fedperm_aggregator.journal import Journal, Watcher
 from fedperm_aggregator.lane import Lane
 from fedperm_aggregator.metrics import AggregatorMetrics
 from fedperm_aggregator.participants import Participants
@@ -61,7 +61,7 @@ BULK = re.compile(r"/v1/runs/[^/]+/(initial-model|rounds/[^/]+/updates/[^/]+)")
 
 @dataclass(frozen=True)
 class Parts:
-    """What a test replaces: time, chance, workers, storage."""
+    """What a test replaces: time, chance, workers, storage. `watchers` are told of all events."""
 
     settings: AggregatorSettings
     operator: OperatorCredential
@@ -69,6 +69,7 @@ class Parts:
     pool: WorkerPool
     clock: Clock
     randomness: Random
+    watchers: Sequence[Watcher] = ()
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ def _foreman(parts: Parts, common: _Common, registry: CollectorRegistry) -> Fore
         _crew(parts, common),
         Attendance(c.stores, c.presence, clock),
         Housekeeping(c.stores, c.blobs),
-        Journal(c.stores.events, metrics),
+        Journal(c.stores.events, metrics, parts.watchers),
         c.changes,
     )
 

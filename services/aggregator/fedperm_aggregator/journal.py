@@ -5,6 +5,7 @@ They follow from what is in the database, so no place that changes it has to thi
 
 import logging
 from collections.abc import Sequence
+from typing import Protocol
 
 from fedperm.wire.aggregator import EventKind
 from fedperm_aggregator.metrics import AggregatorMetrics
@@ -16,12 +17,21 @@ _NOISY = {EventKind.FOLD_PROGRESS, EventKind.CLIENT_REPORT}
 _GRAVE = {EventKind.KEY_COMPROMISED, EventKind.RUN_FAILED, EventKind.ROUND_ABORTED}
 
 
+class Watcher(Protocol):
+    """Whoever else wants to know."""
+
+    def observe(self, happening: Happening) -> None: ...
+
+
 class Journal:
     """Begins with what happens from now on: counters of a process start at 0."""
 
-    def __init__(self, events: EventStore, metrics: AggregatorMetrics) -> None:
+    def __init__(
+        self, events: EventStore, metrics: AggregatorMetrics, watchers: Sequence[Watcher] = ()
+    ) -> None:
         self._events = events
         self._metrics = metrics
+        self._watchers = watchers
         self._read_to = events.newest()
 
     def read(self) -> set[str]:
@@ -36,6 +46,8 @@ class Journal:
     def _tell(self, news: Sequence[Happening]) -> None:
         for happening in news:
             self._metrics.observe(happening.event)
+            for watcher in self._watchers:
+                watcher.observe(happening)
             _log(happening)
 
 

@@ -38,3 +38,5 @@ class AggregatorSettings(ServerSettings):
     """Whether operators may watch runs in a browser."""
     session_seconds: Seconds = 8 * 3600.0
     """Whoever logged in there has to do so again after so long."""
+    traces: bool = False
+    """Whether rounds are sent as OpenTelemetry traces; OTEL_EXPORTER_OTLP_ENDPOINT says where."""
