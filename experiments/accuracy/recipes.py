@@ -9,6 +9,7 @@ from experiments.accuracy.searches import SEARCHES, Search
 from experiments.accuracy.setting import Algorithm, Recipe
 from experiments.accuracy.tuning import PART, best_of, is_whole
 from experiments.paper.records import COMMITTED, read
+from fedperm_cli.presets import PAPER_EPSILON
 
 RECIPES = {
     Algorithm.FEDPERM: Recipe(learning_rate=30.0, clip=0.002, record_clip_norm=10.0),
@@ -37,10 +38,11 @@ def _distance(one: Wish, other: Wish) -> float:
 
 
 def _log_scale(wish: Wish) -> float:
-    """Of Laplace noise for a run; one search serves all else."""
-    if wish.algorithm is not Algorithm.FEDPERM or wish.for_record or wish.epsilon is None:
+    """Of Laplace noise for a run; one search serves all else. As with other algorithms, the recipe
+    for the paper's epsilon serves all epsilons."""
+    if wish.algorithm is not Algorithm.FEDPERM or wish.for_record:
         return 0.0
-    return math.log(scale_for_run(wish.accountant, wish.geometry, wish.epsilon))
+    return math.log(scale_for_run(wish.accountant, wish.geometry, PAPER_EPSILON))
 
 
 @cache
