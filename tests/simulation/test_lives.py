@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.aggregator.parties import ManualClock
+from tests.simulation.disks import Disks, Shortage
 from tests.simulation.lives import Fuse, Killed, Party, acting, watch
 from tests.simulation.tally import Tally
 
@@ -48,3 +49,13 @@ def test_a_crash_that_is_aimed_at_no_step_comes_after_so_many_moments(parties: l
     assert passes(ada, SEAL, SCRUB)
     assert not passes(ada, SCRUB)
     assert passes(ada, SCRUB, SCRUB, SCRUB)  # in its next life
+
+
+def test_a_party_dies_on_a_full_disk_too(parties: list[Party]):
+    ada = parties[0]
+    disks = Disks(ada.tally)
+    disks.run_short(ada.name, Shortage(left=1, torn=False))
+    ada.fuse = Fuse(1)
+    with disks.installed():
+        assert not passes(ada, SEAL)
+    assert not ada.is_up
