@@ -19,6 +19,10 @@ from fedperm_cli.run.options import RunOptions
 Value = TypeVar("Value")
 OptionValue = str | int | float | bool
 
+_ADVICE = {
+    "--k1": " (`fedperm plan` weighs choices of it)",
+    "--task": " (`fedperm init-task` writes one to begin with)",
+}
 NOISE_OPTIONS = "--epsilon, --laplace-scale, --record-epsilon and --no-noise"
 
 
@@ -107,7 +111,8 @@ def _parse_task_option(text: str) -> tuple[str, OptionValue]:
 def required(option: str, value: Value | None) -> Value:
     if value is None:
         raise OptionsError(
-            f"a run's document needs {option}", f"also give {option}, or a finished --document"
+            f"a run's document needs {option}",
+            f"also give {option}{_ADVICE.get(option, '')}, or a finished --document",
         )
     return value
 
