@@ -20,7 +20,7 @@ def starting_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_starting_file_passes_the_check(starting_file: Path) -> None:
     found = one_object("check-task", f"{starting_file}:MyTask", "--json")
     assert found["parameters"] == 6
-    assert found["constants"] == 0
+    assert (found["constants"], found["unprotected"]) == (0, None)
     assert (found["records"], found["test_records"]) == (200, 200)
     assert 0 <= found["test_accuracy"] <= 1
     assert found["tensors"] == [
@@ -57,6 +57,15 @@ def test_an_example_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "66,112 values, the same at every client" in said
     assert "479 in this part" in said
     assert "fedperm plan --d 650" in said
+    assert "--clip-norm-record can protect single records" in said
+
+
+def test_what_cannot_be_protected_is_said(starting_file: Path, tmp_path: Path) -> None:
+    norm = "nn.Sequential(nn.BatchNorm1d(2, track_running_stats=False), nn.Linear(2, 2))"
+    text = starting_file.read_text().replace("nn.Linear(2, 2)", norm)
+    (tmp_path / "mine.py").write_text(text)
+    found = one_object("check-task", f"{tmp_path / 'mine.py'}:MyTask", "--json")
+    assert "mixes all examples of a batch" in found["unprotected"]
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,25 @@ def test_a_model_without_gradients_of_one_record_stays_out_of_a_protected_run():
         Learner(task, fitting(task), replace(PROTECTED, records=8))
 
 
+class Deciding(nn.Module):
+    """Looks at the values of all its inputs to decide what to compute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(FEATURES, CLASSES)
+
+    def forward(self, inputs):
+        return self.layer(inputs if inputs.sum() > 0 else -inputs)
+
+
+def test_a_model_that_cannot_be_tried_record_by_record_stays_out_of_a_protected_run():
+    task = Toy(Deciding())
+    Learner(task, fitting(task), UNPROTECTED)
+    with pytest.raises(PreconditionError, match="gradient of one record alone") as refusal:
+        Learner(task, fitting(task), replace(PROTECTED, records=8))
+    assert "no item()" in refusal.value.hint
+
+
 class Counting(nn.Module):
     """Keeps a number of its own while it is trained."""
 

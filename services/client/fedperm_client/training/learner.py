@@ -8,12 +8,11 @@ from fedperm.run_document import RunDocument
 from fedperm.wire.model import Parameters
 from fedperm_client.tasks.task import Task
 from fedperm_client.training.evaluation import Evaluation, evaluate
-from fedperm_client.training.model_check import check_per_example
 from fedperm_client.training.parameters import load
 from fedperm_client.training.per_example import ClippedStep
 from fedperm_client.training.sgd import LocalSgd
 from fedperm_client.training.task_check import check_is_the_runs, checked_model
-from fedperm_client.training.trial import try_out
+from fedperm_client.training.trial import try_out, try_single_records
 
 
 class Learner:
@@ -61,7 +60,7 @@ class Learner:
         return LocalSgd(spec.learning_rate, spec.local_epochs, spec.batch_size, self._task.loss)
 
     def _check_promise(self) -> None:
-        check_per_example(self._module.eval())
+        try_single_records(self._module, self._own, self._task.loss)
         if self.records < self._promise.records:
             raise PreconditionError(
                 f"this client has {self.records:,} records; the run's record-level guarantee is "

@@ -9,10 +9,11 @@ from torch import Tensor, nn
 
 from fedperm_client.errors import TaskError
 from fedperm_client.tasks.task import Examples, Task
+from fedperm_client.training.errors import PerExampleError
 from fedperm_client.training.evaluation import Evaluation, evaluate
 from fedperm_client.training.mode import training_mode
 from fedperm_client.training.parameters import constants
-from fedperm_client.training.per_example import Loss
+from fedperm_client.training.per_example import Loss, mean_clipped_gradient
 from fedperm_client.training.task_check import OWN, PUBLIC, own_records, public_records
 
 _TRIED_RECORDS = 2
@@ -47,6 +48,21 @@ def try_out(task: Task, module: nn.Module) -> TriedTask:
         _try_evaluation(module, own, loss, OWN),
         None if public is None else _try_evaluation(module, public, loss, PUBLIC),
     )
+
+
+def try_single_records(module: nn.Module, examples: Examples, loss: Loss) -> None:
+    """Gradients of the first records one by one, as the record-level guarantee needs them."""
+    inputs, targets = examples.inputs[:_TRIED_RECORDS], examples.targets[:_TRIED_RECORDS]
+    try:
+        mean_clipped_gradient(module.eval(), inputs, targets, 1.0, loss)
+    except PerExampleError:
+        raise
+    except Exception as error:
+        raise PerExampleError(
+            f"the gradient of one record alone cannot be computed: {error}",
+            "compute with tensors only: no item(), no if or loop over their values; or take part "
+            "in runs that do not protect records",
+        ) from error
 
 
 def _try_training(module: nn.Module, examples: Examples, loss: Loss) -> None:

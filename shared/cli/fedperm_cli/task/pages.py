@@ -5,6 +5,8 @@ from fedperm_cli.pages import facts, show
 from fedperm_cli.task.starting_file import StartingFile
 from fedperm_cli.task.trial import TaskFacts, TensorFacts
 
+_PROTECTED = "a run with --clip-norm-record can protect single records"
+
 
 def print_starting_file(written: StartingFile) -> None:
     show(
@@ -22,6 +24,7 @@ def print_task(found: TaskFacts) -> None:
             ("not trained", f"{found.constants:,} values, the same at every client"),
             ("records", f"{found.records:,} in this part, mean loss {found.loss:.4g} at first"),
             ("test records", _test(found)),
+            ("protection", found.unprotected or _PROTECTED),
         ),
         "",
         "a client would train it. What a run of it costs:",

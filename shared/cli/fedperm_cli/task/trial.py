@@ -1,8 +1,11 @@
 """A task tried out as a client does before its first round."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from fedperm.errors import PreconditionError
 from fedperm_cli.client_code import client_code
 from fedperm_cli.run.specs import OptionValue
 
@@ -27,6 +30,8 @@ class TaskFacts:
     loss: float
     test_loss: float | None
     test_accuracy: float | None
+    unprotected: str | None
+    """Why no run can protect its records; None if one can."""
 
 
 def try_task(
@@ -41,7 +46,10 @@ def try_task(
             tensors_of,
         )
         from fedperm_client.training.task_check import checked_model  # noqa: PLC0415 (see above)
-        from fedperm_client.training.trial import try_out  # noqa: PLC0415 (see above)
+        from fedperm_client.training.trial import (  # noqa: PLC0415 (see above)
+            try_out,
+            try_single_records,
+        )
 
     made = make_task(task, TaskContext(options, shard, shards, data))
     module = checked_model(made)
@@ -57,4 +65,13 @@ def try_task(
         loss=tried.on_own.loss,
         test_loss=None if tried.on_public is None else tried.on_public.loss,
         test_accuracy=None if tried.on_public is None else tried.on_public.accuracy,
+        unprotected=_why_unprotected(partial(try_single_records, module, tried.own, made.loss)),
     )
+
+
+def _why_unprotected(try_records: Callable[[], None]) -> str | None:
+    try:
+        try_records()
+    except PreconditionError as error:
+        return str(error)
+    return None
