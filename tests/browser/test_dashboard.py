@@ -65,11 +65,33 @@ def accuracy_and_loss_are_the_interfaces(seen: Watched):
         loss = min(test.loss for test in tests)  # the lower one of two is the middle
         number = str(report.outcome.round)
         expected.append(
-            [number, "published", f"{100 * accuracy:.1f} %", digits(loss, 4), str(CLIENTS)]
+            [
+                number,
+                "published",
+                f"{CLIENTS} of {CLIENTS}",
+                f"{100 * accuracy:.1f} %",
+                digits(loss, 4),
+                str(CLIENTS),
+            ]
         )
     assert len(expected) == ROUNDS
     assert rows(seen, "Numbers of all rounds") == expected
-    assert text(seen, "#tile-accuracy") == expected[-1][2]
+    assert text(seen, "#tile-accuracy") == expected[-1][3]
+
+
+def charts_are_drawn(seen: Watched):
+    charts = {
+        "Test accuracy by round": ("circle", ROUNDS),
+        "Test loss by round": ("circle", ROUNDS),
+        "Norm of each client's update": ("circle", CLIENTS),
+        "Octets received by round": ("rect", ROUNDS),
+        "Seconds of the aggregator": ("rect", ROUNDS),
+        "Seconds of a client": ("rect", ROUNDS),
+    }
+    for label, (shape, at_least) in charts.items():
+        marks = seen.page.locator(f'.chart svg[aria-label^="{label}"] {shape}')
+        assert marks.count() >= at_least, label
+        assert marks.first.is_visible()
 
 
 def updates_and_norms_are_the_interfaces(seen: Watched):
@@ -218,6 +240,7 @@ CHECKS = (
     a_run_is_seen_from_start_to_end,
     a_lost_connection_is_shown_and_comes_back,
     accuracy_and_loss_are_the_interfaces,
+    charts_are_drawn,
     updates_and_norms_are_the_interfaces,
     seconds_and_bytes_are_the_interfaces,
     participants_and_key_are_the_interfaces,

@@ -23,6 +23,7 @@ from fedperm.wire.aggregator import (
 )
 from fedperm_aggregator.dashboard.privacy_view import privacy_view
 from fedperm_aggregator.dashboard.progress import Fold, progress
+from fedperm_aggregator.dashboard.round_view import summarise
 from fedperm_aggregator.dashboard.standing import client_view, standing
 from fedperm_aggregator.dashboard.views import Standing
 from tests.dashboard.documents import document
@@ -113,6 +114,19 @@ def test_a_rejected_client_is_shown_with_the_reason():
     newest = report(update(UpdateState.REJECTED, reason="a value out of range"))
     assert client_view(who(), newest, NOW).reason == "a value out of range"
     assert client_view(who("ben"), newest, NOW).reason == ""
+
+
+def test_who_was_asked_and_is_not_in_the_sum():
+    rejected = update(UpdateState.REJECTED, reason="a value out of range")
+    told = {
+        state: [(t.client, t.standing, t.reason) for t in summarise(seen).troubles]
+        for state in RoundState
+        for seen in [report(rejected, state=state)]
+    }
+    why = ("ada", Standing.REJECTED, "a value out of range")
+    missed = ("ben", Standing.MISSED, "")
+    assert told.pop(RoundState.OPEN) == [why]
+    assert all(troubles == [why, missed] for troubles in told.values())
 
 
 def status(state: RunState = RunState.RUNNING, reason: str = "") -> RunStatus:

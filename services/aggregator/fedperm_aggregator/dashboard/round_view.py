@@ -1,6 +1,7 @@
 """A round's report in a few numbers, for charts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from statistics import fmean, median_low
 
 from fedperm.wire.aggregator import (
@@ -8,9 +9,13 @@ from fedperm.wire.aggregator import (
     ClientSeconds,
     NamedReport,
     RoundReport,
+    RoundState,
     UpdateState,
 )
-from fedperm_aggregator.dashboard.views import Ledgers, PhaseSeconds, Round
+from fedperm_aggregator.dashboard.views import Ledgers, PhaseSeconds, Round, Standing, Trouble
+
+MOST_TROUBLES = 20
+"""Of a round, on a page: when hundreds are missing, their names say little."""
 
 
 def summarise(report: RoundReport) -> Round:
@@ -38,6 +43,7 @@ def summarise(report: RoundReport) -> Round:
         bytes_up=sum(update.size for update in report.updates),
         bytes_down=sum(one.bytes_down for one in said),
         ledgers=_ledgers(report.reports),
+        troubles=tuple(islice(_troubles(report), MOST_TROUBLES)),
     )
 
 
@@ -58,3 +64,15 @@ def _ledgers(reports: Sequence[NamedReport]) -> Ledgers | None:
         counted, key=lambda one: one[1].epsilon / one[1].budget if one[1].budget else 0.0
     )
     return Ledgers(clients=len(counted), client=client, **ledger.model_dump())
+
+
+def _troubles(report: RoundReport) -> Iterator[Trouble]:
+    """The rejected first, then those of whom nothing came before the round was sealed."""
+    for update in report.updates:
+        if update.state is UpdateState.REJECTED:
+            yield Trouble(client=update.client, standing=Standing.REJECTED, reason=update.reason)
+    if report.outcome.state is not RoundState.OPEN:
+        came = {update.client for update in report.updates}
+        for client in report.outcome.selected:
+            if client not in came:
+                yield Trouble(client=client, standing=Standing.MISSED, reason="")

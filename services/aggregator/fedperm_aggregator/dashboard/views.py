@@ -130,6 +130,14 @@ class Ledgers(Message):
     whole_update: float
 
 
+class Trouble(Message):
+    """A client that was asked, and is not in the sum."""
+
+    client: str
+    standing: Lax[Standing]
+    reason: str
+
+
 class Round(Message):
     """One round in a few numbers. Of `received` updates so many were `measured`. Accuracy and loss
     are the middle ones of what clients report: one that lies moves no chart."""
@@ -154,6 +162,7 @@ class Round(Message):
     bytes_up: int
     bytes_down: int
     ledgers: Ledgers | None
+    troubles: Many[Trouble]
 
 
 class RoundsNews(Message):

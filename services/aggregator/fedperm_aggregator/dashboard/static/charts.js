@@ -69,7 +69,9 @@ function roundMarks({ width, height }, first, last, x) {
     svg("text", { x: x(n), y: height - 6, "text-anchor": n === last ? "end" : "middle" }, String(n)));
 }
 
-// `points` are {x, y}; rounds 1 .. `last` on the other axis.
+const anchor = (at, width) => (at > width - 60 ? "end" : at < LEFT + 30 ? "start" : "middle");
+
+// `points` are {x, y, text}; rounds 1 .. `last` on the other axis.
 export const curve = (points, last, levels, format) => (frame) => {
   const x = scale(1, Math.max(last, 2), LEFT + 6, frame.width - RIGHT - 6);
   const y = scale(levels[0], levels.at(-1), frame.height - BOTTOM, TOP);
@@ -83,7 +85,7 @@ export const curve = (points, last, levels, format) => (frame) => {
       svg("circle", { class: "point", cx: x(p.x), cy: y(p.y), r: points.length > 60 ? 2 : 3 },
         svg("title", {}, `round ${p.x}: ${p.text}`))),
     newest ? svg("text", { class: "value", x: Math.min(x(newest.x), frame.width - RIGHT), y: Math.max(11, y(newest.y) - 9),
-      "text-anchor": x(newest.x) > frame.width - 60 ? "end" : "middle" }, newest.text) : null,
+      "text-anchor": anchor(x(newest.x), frame.width) }, newest.text) : null,
   ].flat();
 };
 

@@ -4,6 +4,7 @@ import { card, table } from "./table.js";
 import { plural } from "./words.js";
 
 const MOST = 200;
+const LATELY = 6;
 const KINDS = {
   included: "good", checked: "good", uploaded: "busy", awaited: "busy",
   rejected: "bad", late: "bad", missed: "bad", dropped: "bad", excluded: "bad",
@@ -17,13 +18,16 @@ const WORDS = {
 export class ClientsPanel {
   #place = el("div", { class: "scroll", id: "clients", tabindex: "0", role: "region", "aria-label": "Table of participants" });
 
+  #lately = el("div", { id: "lately" });
+
   constructor() {
-    this.elements = [card("Participants", { half: true }, this.#place,
+    this.elements = [card("Participants", { half: true }, this.#place, this.#lately,
       el("p", { class: "quiet" }, "What a client is doing is by its own heartbeats, every few seconds; short phases fall between two of them."))];
   }
 
-  show({ now }) {
+  show({ now, list }) {
     const { clients, status } = now;
+    show(this.#lately, ...lately(list));
     const rows = clients.slice(0, MOST).map((client) => [client.client, doing(client), standing(client)]);
     const caption = `${plural(clients.length, "client")} joined${clients.length > MOST ? `, the first ${MOST} shown` : ""}`;
     show(this.#place, table(caption, [{ title: "Client" }, { title: "Now" }, { title: status.round ? `Round ${status.round}` : "Round" }], rows));
@@ -38,4 +42,13 @@ const doing = ({ online, doing: phase }) =>
 function standing(client) {
   const words = el("span", { class: `state ${KINDS[client.standing] ?? ""}` }, WORDS[client.standing]);
   return client.reason ? el("div", {}, words, el("span", { class: "why" }, client.reason)) : words;
+}
+
+// Who was asked lately and is not in the sum: the next round would hide it.
+function lately(list) {
+  const troubles = list.flatMap((round) => round.troubles.map((trouble) => ({ ...trouble, number: round.number })));
+  if (!troubles.length) return [];
+  return [el("h3", {}, "Not in the sum, lately"), el("ul", { class: "lately" }, troubles.slice(-LATELY).reverse().map((trouble) =>
+    el("li", {}, el("span", { class: "state bad" }, `Round ${trouble.number}: ${trouble.client} ${trouble.standing}`),
+      trouble.reason ? el("span", { class: "why" }, trouble.reason) : null)))];
 }

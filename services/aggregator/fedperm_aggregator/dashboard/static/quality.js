@@ -28,9 +28,9 @@ export class QualityPanel {
     this.#loss.show(curve(losses, facts.rounds, marks(Math.min(0, ...values), Math.max(0.1, ...values)), mark));
     show(this.#note, note(list, good));
     this.#table.show("Test accuracy and loss by round", [{ title: "Round", number: true }, { title: "State" },
-      { title: "Accuracy", number: true }, { title: "Loss", number: true }, { title: "Reports", number: true }],
+      { title: "In the sum", number: true }, { title: "Accuracy", number: true }, { title: "Loss", number: true }, { title: "Reports", number: true }],
       () => list.map((round) => [String(round.number), round.reason ? `${round.state}: ${round.reason}` : round.state,
-        accuracy(round), decimal(round.loss, 4), String(round.reports)]));
+        `${round.included} of ${round.selected}`, accuracy(round), decimal(round.loss, 4), String(round.reports)]));
   }
 }
 
