@@ -11,6 +11,8 @@ import torch
 from sklearn.datasets import load_digits
 
 from fedperm.run_document import RunDocument
+from fedperm_cli.plan.forecast import forecast
+from fedperm_cli.plan.speed import Speed
 from fedperm_cli.task.starting_file import write_starting_file
 from fedperm_client.errors import TaskError
 from fedperm_client.initial_model import InitialModel, initial_model
@@ -22,6 +24,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 TABULAR = f"{EXAMPLES / 'tabular.py'}:Tumours"
 CNN = f"{EXAMPLES / 'mnist_cnn.py'}:HandwrittenDigits"
 LAST_LAYER = f"{EXAMPLES / 'last_layer.py'}:FineTuned"
+ANY_SPEED = Speed(*[1.0] * 7)
 
 pytestmark = pytest.mark.anyio
 
@@ -79,7 +82,9 @@ async def finished(
     return homes
 
 
-async def test_logistic_regression_learns_from_a_table_and_protects_its_records(federation):
+async def test_logistic_regression_learns_protects_its_records_and_costs_what_was_planned(
+    federation, small_key
+):
     data = EXAMPLES / "data"
     initial = initial_model(TABULAR, {}, seed=0, data_directory=data)
     wanted = run_of(TABULAR, initial, 3, 2.0, record_clip_norm=3.0, min_records=200)
@@ -89,6 +94,8 @@ async def test_logistic_regression_learns_from_a_table_and_protects_its_records(
     assert ada.parameters == 22
     assert ada.test.accuracy > 0.85
     assert ada.privacy["rows"]["record"]["epsilon"] > 0
+    planned = forecast(wanted.plan, small_key.public_key, ANY_SPEED, processes=1).bytes
+    assert (ada.bytes_up, ada.bytes_down) == (3 * planned.upload, 3 * planned.download)
 
 
 async def test_the_convolutional_network_learns_from_mnists_files(federation, like_mnist):
