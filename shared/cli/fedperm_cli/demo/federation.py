@@ -57,6 +57,8 @@ class Federation:
         key_server, aggregator = [await asyncio.to_thread(s.wait_until_ready) for s in servers]
         self._tell("key server", key_server)
         self._tell("aggregator", aggregator)
+        token = self._folder.run_operator_token
+        self._tell("dashboard", f"{aggregator}/dashboard, with the token in {token}")
         async with (
             key_operator(Server(key_server), self._folder.key_operator_token) as keys,
             run_operator(Server(aggregator), self._folder.run_operator_token) as runs,

@@ -1,0 +1,44 @@
+"""README.md: a page for five minutes, and no command in it that no test executes."""
+
+import shlex
+import subprocess
+
+from tests.docs.shell_blocks import ROOT, blocks
+
+README = "README.md"
+EXECUTED_ELSEWHERE = {
+    "cd out/demo-1": "tests/cli/test_demo.py",
+    "docker compose up --build --scale client=5": "tests/docker/test_federation.py",
+    "docker compose cp": "tests/docker/test_federation.py",
+}
+"""How the block begins."""
+
+
+def command_blocks() -> list[list[str]]:
+    """Of every block that is no picture or output, the commands without what is said to them."""
+    found = [*blocks(README), *blocks(README, "sh")]
+    return [[line.partition("  #")[0].strip() for line in block.splitlines()] for block in found]
+
+
+def test_every_command_is_executed_by_a_test():
+    tutorial = "".join(blocks("docs/tutorial.md", "sh")).splitlines()
+    for commands in command_blocks():
+        if commands[0].startswith(tuple(EXECUTED_ELSEWHERE)):
+            continue
+        for command in commands:
+            if command.startswith("make "):
+                offered = [*shlex.split(command), "--dry-run"]
+                subprocess.run(offered, cwd=ROOT, capture_output=True, check=True)
+            else:
+                assert command.removeprefix(".venv/bin/") in tutorial, command
+
+
+def test_it_has_the_blocks_that_other_tests_execute():
+    first = [commands[0] for commands in command_blocks()]
+    for beginning, test in EXECUTED_ELSEWHERE.items():
+        assert len([line for line in first if line.startswith(beginning)]) == 1
+        assert README in (ROOT / test).read_text()
+
+
+def test_it_takes_five_minutes():
+    assert len((ROOT / README).read_text().splitlines()) <= 190
