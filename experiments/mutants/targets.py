@@ -46,7 +46,7 @@ TARGETS = [
             "gate": "access",
             "tasks": "tasks",
             "selection": "lifecycle",
-            "presence": "participants",
+            "presence": "presence participants",
             "stores/decisions": "events deadlines side_by_side",
             "stores/jobs": "events leases",
             "stores/updates": "events uploads validation",
