@@ -6,7 +6,7 @@ PYTHON ?= python3
 PIP_ARGS ?=
 BENCH ?= --preset light --value-bits 11
 # of make demo, e.g. make demo CLIENTS=15 DATASET=mnist ROUNDS=3 DATA=path; those left out are `fedperm demo`'s own
-DEMO_VARIABLES := CLIENTS ROUNDS DATASET K1 K2 EPSILON KEY_BITS DATA KEEP
+DEMO_VARIABLES := CLIENTS ROUNDS DATASET TASK K1 K2 EPSILON LEARNING_RATE CLIP CLIP_NORM_RECORD KEY_BITS DATA KEEP
 DEMO ?=
 
 VENV := .venv
@@ -16,7 +16,7 @@ READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint format bench clean constraints up down logs ps images images-check test-docker load \
-  crash-points simulate chaos fuzz fuzz-parsers flood leaks attacks rush mutants
+  crash-points simulate chaos fuzz fuzz-parsers flood leaks attacks rush mutants plan-check
 
 help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,6 +108,9 @@ rush: setup ## many idle clients and many uploads at once at one aggregator; IDL
 mutants: setup ## break validation, authentication and the state machine on purpose; MODULE
 	$(BIN)/pip install --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) --no-deps -r experiments/mutants/requirements-mutmut.txt
 	$(BIN)/python -m experiments.mutants $(MODULE)
+
+plan-check: setup ## fedperm plan beside what is measured: ciphertexts, bytes, CPU seconds
+	$(BIN)/python -m experiments.plan_check
 
 constraints: setup ## write the versions now installed to constraints.txt
 	$(BIN)/pip freeze --all --exclude-editable | sed -e '/^pip==/d' -e 's/+cpu$$//' > constraints.txt
