@@ -32,7 +32,7 @@ def draw(results: ResultFile, path: Path) -> Path:
     found = summary_of(results)
     caption = (
         f"{_MALICIOUS} of 15 clients are malicious; mean over seeds. No dot: all clients refused "
-        "the average."
+        "the average, or there is no such attack."
     )
     figure = new_figure(caption, width=11, height=5.2)
     panels = figure.subplots(1, len(System), sharey=True, sharex=True)

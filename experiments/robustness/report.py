@@ -57,9 +57,11 @@ def _figures(found: Summary) -> dict[str, str]:
     for name, system in (("light", System.LIGHT), ("record", System.RECORD)):
         figures[f"{name}_scale"] = f"{found.scales.get(system, 0.0):.3g}"
         figures[f"{name}_room"] = _room(found, system)
-        for attack in (Attack.NOBODY, Attack.UNNOISED, Attack.ARRANGED, Attack.BOOSTED):
+        for attack in (Attack.UNNOISED, Attack.ARRANGED, Attack.BOOSTED):
             accuracy = _accuracy(found, system, Defence.CENTRED, attack)
             figures[f"{name}_{attack.name.lower()}"] = accuracy
+        nobody = _accuracy(found, system, Defence.CENTRED, Attack.NOBODY)
+        figures[f"{name}_nobody"] = nobody.partition(" (")[0]
     return figures
 
 
