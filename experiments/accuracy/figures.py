@@ -122,5 +122,6 @@ def _draw_points(axes: Axes, summaries: list[Summary], places: list[float]) -> N
 
 def _dress(axes: Axes, low: float | None = 0.0) -> None:
     axes.set(ylabel="test accuracy, %", ylim=(low, 100))
-    axes.legend(fontsize=8)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(fontsize=8)
     add_grid(axes)
