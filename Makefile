@@ -16,7 +16,7 @@ READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint format bench clean constraints up down logs ps images images-check test-docker load \
-  crash-points simulate chaos fuzz fuzz-parsers flood leaks attacks rush mutants plan-check
+  crash-points simulate chaos fuzz fuzz-parsers flood leaks attacks rush mutants paper plan-check
 
 help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,6 +108,9 @@ rush: setup ## many idle clients and many uploads at once at one aggregator; IDL
 mutants: setup ## break validation, authentication and the state machine on purpose; MODULE
 	$(BIN)/pip install --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) --no-deps -r experiments/mutants/requirements-mutmut.txt
 	$(BIN)/python -m experiments.mutants $(MODULE)
+
+paper: setup ## the paper's tables and figures, and ours: results, pictures and docs/results.md; QUICK=1; FEDPERM_DATA holds mnist/
+	$(BIN)/python -m experiments.paper $(if $(QUICK),--quick)
 
 plan-check: setup ## fedperm plan beside what is measured: ciphertexts, bytes, CPU seconds
 	$(BIN)/python -m experiments.plan_check
