@@ -84,7 +84,7 @@ def draw_by_record(found: Summaries, path: Path) -> Path:
     axes = figure.add_subplot()
     summaries = record_summaries(found)
     _draw_points(axes, summaries, [summary.epsilon("record") or 0.0 for summary in summaries])
-    if FEDAVG.name in found:
+    if summaries and FEDAVG.name in found:
         axes.axhline(found[FEDAVG.name].mean, color=GREY, label="FedAvg (no privacy)")
     axes.set(xscale="log", xlabel="total epsilon for one record")
     _dress(axes, low=None)

@@ -10,7 +10,7 @@ from experiments.accuracy.experiment import run
 from experiments.accuracy.images import test_digits
 from experiments.accuracy.recipes import recipe_for
 from experiments.accuracy.rows import QUICK_ROWS, ROWS, SEEDS, Row
-from experiments.accuracy.setting import CLIENTS, ROUNDS, Algorithm, Recipe, World
+from experiments.accuracy.setting import CLIENTS, ROUNDS, Recipe, World
 
 PART = "accuracy"
 
@@ -44,7 +44,7 @@ class Accuracy:
 
     @property
     def expected_seconds(self) -> float:
-        return 13.0 if self.row.wish.algorithm is Algorithm.FEDPERM else 6.0
+        return 13.0 if self.recipe.batch_size is None else 30.0
 
     def run(self, data: Path) -> Mapping[str, JsonValue]:
         digits = test_digits(data, self.row.filter)

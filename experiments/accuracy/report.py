@@ -88,16 +88,19 @@ def by_epsilon(found: Summaries) -> Iterator[str]:
     cells = " | ".join([_cell(FEDAVG, found), *[""] * (len(EPSILONS) - 1)])
     yield f"| FedAvg, no privacy | | {cells} |"
     for label, accountant, rows in _lines():
-        yield f"| {label} | {accountant} | {' | '.join(_cell(row, found) for row in rows)} |"
+        cells = " | ".join(_cell(rows[e], found) if e in rows else "" for e in EPSILONS)
+        yield f"| {label} | {accountant} | {cells} |"
 
 
-def _lines() -> Iterator[tuple[str, str, list[Row]]]:
-    lines: dict[tuple[str, str], list[Row]] = {}
+def _lines() -> Iterator[tuple[str, str, dict[float, Row]]]:
+    """With the rows by epsilon."""
+    lines: dict[tuple[str, str], dict[float, Row]] = {}
     for row in ROWS:
-        if row.table is Table.PAPER_UNIT and row is not FEDAVG:
-            lines.setdefault((row_label(row), accountant_label(row)), []).append(row)
+        if row.table is Table.PAPER_UNIT and row.wish.epsilon is not None:
+            line = lines.setdefault((row_label(row), accountant_label(row)), {})
+            line[row.wish.epsilon] = row
     for (label, accountant), rows in lines.items():
-        yield label, accountant, sorted(rows, key=lambda row: row.wish.epsilon or 0.0)
+        yield label, accountant, rows
 
 
 def all_units(found: Summaries, rows: Sequence[Row]) -> Iterator[str]:
