@@ -26,6 +26,7 @@ setup: $(READY) ## make .venv and install everything, editable, at the versions 
 $(READY): constraints.txt requirements-dev.txt $(PROJECTS:%=%/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FedPerm needs Python 3.11 or newer; choose one with: make setup PYTHON=python3.11")'
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo 'python3-venv is missing: apt-get install python3-venv'; exit 1; }
+	@echo 'installing about 2 GB into $(VENV), which takes minutes'
 	$(PYTHON) -m venv $(VENV)
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) \
 	  -r requirements-dev.txt $(PROJECTS:%=-e %) -e 'shared/cli[figures,tasks]'

@@ -6,6 +6,7 @@ from fedperm_aggregator.dashboard.dashboard import LOGIN_BURST
 from fedperm_aggregator.dashboard.sessions import MOST_SESSIONS
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR
+from tests.aggregator.test_access import endpoints
 from tests.dashboard.visitor import Visitor
 
 pytestmark = pytest.mark.anyio
@@ -152,3 +153,8 @@ async def test_sessions_do_not_pile_up(opened: Bench):
     secrets = [sessions.log_in(OPERATOR) for _ in range(MOST_SESSIONS + 1)]
     assert [sessions.is_open(secret) for secret in secrets] == [False, *[True] * MOST_SESSIONS]
     assert len(set(secrets)) == len(secrets)
+
+
+async def test_whatever_the_page_asks_for_is_among_the_private(opened: Bench):
+    asked = {p for _, p in endpoints(opened.aggregator.app.routes) if "/dashboard/api/" in p}
+    assert {path.format(run="digits", number=1) for path in asked} <= set(PRIVATE)

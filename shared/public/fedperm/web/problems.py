@@ -90,7 +90,7 @@ async def _invalid(_request: Request, error: Exception) -> Response:
         {"at": place_of(e), "problem": e["msg"]} for e in error.errors()[:MOST_NAMED]
     )
     detail = "; ".join(f"{e['at']}: {e['problem']}" for e in wrong)
-    problem = INVALID.problem(detail, "see /docs for the message's form", request_id.get())
+    problem = INVALID.problem(detail, "see /openapi.json for the message's form", request_id.get())
     return problem_response(problem.model_copy(update={"errors": wrong}))
 
 
@@ -98,7 +98,7 @@ async def _of_the_framework(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     if isinstance(error.__cause__, FedPermError):  # raised while the body was read
         return refusal(error.__cause__)
-    hint = "see /docs for the paths and methods"
+    hint = "see /openapi.json for the paths and methods"
     known = {404: UNKNOWN_PATH, 405: METHOD_NOT_ALLOWED}.get(error.status_code, INVALID)
     problem = known.problem(f"{request.method} {request.url.path}", hint, request_id.get())
     return problem_response(problem, dict(error.headers or {}))

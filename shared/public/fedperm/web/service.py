@@ -38,6 +38,9 @@ def build_service(
         version=fedperm.__version__,
         lifespan=_metered(lifespan, StallMeter(registry)),
         responses=problems(*ANYWHERE),
+        # FastAPI's pages load scripts from other hosts
+        docs_url=None,
+        redoc_url=None,
     )
     metrics = HttpMetrics(registry)
     install_problems(app)
