@@ -15,7 +15,7 @@ PROJECTS := shared/public shared/secret shared/cli services/keyserver services/a
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench clean constraints up down logs ps images images-check test-docker load \
+.PHONY: help setup demo test lint format bench clean constraints up down logs ps images images-check test-system test-docker load \
   crash-points simulate chaos fuzz fuzz-parsers flood leaks attacks rush mutants paper plan-check
 
 help: ## print this help
@@ -38,7 +38,7 @@ option = $(if $($(1)),--$(shell echo $(1) | tr 'A-Z_' 'a-z-') $($(1)))
 demo: setup ## a whole federation on this machine, about 2 minutes; CLIENTS, ROUNDS, DATASET, K1, K2, EPSILON, DATA, KEEP
 	$(BIN)/fedperm demo $(strip $(foreach variable,$(DEMO_VARIABLES),$(call option,$(variable))) $(DEMO))
 
-test: setup ## run the tests
+test: setup ## run the tests, but for those of test-system and test-docker
 	$(BIN)/pytest -n 2
 
 lint: setup ## ruff and mypy --strict
@@ -73,7 +73,10 @@ images: ## build the images and print their sizes
 images-check: setup ## look into the images for what must not be there
 	$(BIN)/pytest -m docker tests/docker/test_images.py
 
-test-docker: setup ## the tests that need a Docker engine with compose
+test-system: setup ## the longest tests: whole federations of processes, killed, stopped, searched, watched in a browser
+	$(BIN)/pytest -n 2 -m system
+
+test-docker: test-system ## those, and the tests that need a Docker engine with compose
 	$(BIN)/pytest -m docker tests/docker
 
 load: setup images ## many clients with nothing to learn, in containers; CLIENTS, ROUNDS, K1, K2, D, COMPARE=5,30

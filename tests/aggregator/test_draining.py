@@ -24,7 +24,7 @@ from tests.aggregator.test_stopped_processes import (
 )
 from tests.aggregator.uploading import headers, put
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.system]
 
 DRAIN_SECONDS = 10
 """What is finished in them has long enough, also on a busy machine."""

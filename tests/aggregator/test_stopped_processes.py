@@ -22,7 +22,7 @@ from tests.aggregator.process import (
 )
 from tests.aggregator.test_pool import is_alive, wait_until_gone
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.system]
 
 LEASE_SECONDS = 1.0
 SILENCE_SECONDS = 15.0

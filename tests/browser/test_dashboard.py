@@ -256,6 +256,7 @@ CHECKS = (
 )
 
 
+@pytest.mark.system
 def test_a_run_in_a_browser(tmp_path):
     """One test: a federation and a browser take their time."""
     with watched(tmp_path, SCREENSHOTS) as seen:

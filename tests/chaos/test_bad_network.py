@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pytest
+
 from fedperm.wire.aggregator import RoundState, RunState
 from tests.chaos.faults import Fault, FaultKind, Plan, listed, only
 from tests.chaos.federation import troubled_federation
@@ -41,6 +43,7 @@ def plan_of(link: str) -> Plan:
     return listed(FAULTS)
 
 
+@pytest.mark.system
 def test_every_fault_of_the_network_is_survived(tmp_path):
     witness = UploadWitness()
     with troubled_federation(tmp_path, 2, witness, plan_of, ROUNDS) as federation:

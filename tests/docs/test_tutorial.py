@@ -4,11 +4,14 @@ import re
 import shlex
 import subprocess
 
+import pytest
+
 from tests.docs.shell_blocks import ROOT, blocks, executed, on_free_ports
 
 TUTORIAL = "docs/tutorial.md"
 
 
+@pytest.mark.system
 def test_every_step_works_and_prints_what_is_shown(tmp_path):
     """In one shell that stops at the first one that fails. One test: the federation takes a minute
     of the processor, and would take another for a second worker of the tests."""

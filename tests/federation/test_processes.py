@@ -38,6 +38,7 @@ def stop(process: RunningProcess) -> None:
     assert process.wait(30) == 128 + signal.SIGTERM
 
 
+@pytest.mark.system
 def test_whoever_is_killed_in_the_middle_of_a_round_comes_back_and_nothing_is_lost(tmp_path):
     """A round cannot end while Cleo is frozen, so what happens then happens in its middle. Both
     must contribute to each round: a lost or refused update would abort it. Ada is asked to stop,

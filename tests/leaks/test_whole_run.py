@@ -13,6 +13,7 @@ from tests.leaks.whole_run import standing_run
 WHERE_KEYS_MUST_BE = {"p of epoch 1", "q of epoch 2", "sealing key of ada", "p^2 of epoch 2"}
 
 
+@pytest.mark.system
 def test_no_secret_is_where_it_does_not_belong_and_no_log_holds_one(tmp_path):
     with standing_run(tmp_path) as run:
         outcomes = [report.outcome for report in run.rounds]

@@ -122,6 +122,7 @@ def test_the_kernel_tells_what_a_process_used(tmp_path):
     assert usage_of(Path("/proc/self")).cpu_seconds > 0
 
 
+@pytest.mark.system
 def test_a_small_rush(tmp_path, capsys):
     """All of it is real but the sizes."""
     setting = SETTING.model_copy(update={"rounds": 1})

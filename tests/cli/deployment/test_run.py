@@ -17,6 +17,8 @@ from fedperm_client.peers import connect
 from tests.cli.deployment.tls_federation import TlsFederation, tls_federation, wait_until
 from tests.cli.operator import Finished, Operator
 
+pytestmark = pytest.mark.system
+
 
 @pytest.fixture(scope="module")
 def federation(tmp_path_factory):
