@@ -73,7 +73,7 @@ images: ## build the images and print their sizes
 images-check: setup ## look into the images for what must not be there
 	$(BIN)/pytest -m docker tests/docker/test_images.py
 
-test-system: setup ## the longest tests: whole federations of processes, killed, stopped, searched, watched in a browser
+test-system: setup ## the longest tests: whole federations of processes, killed at every named moment, searched, watched in a browser
 	$(BIN)/pytest -n 2 -m system
 
 test-docker: test-system ## those, and the tests that need a Docker engine with compose
@@ -83,7 +83,7 @@ load: setup images ## many clients with nothing to learn, in containers; CLIENTS
 	$(BIN)/python -m experiments.load $(strip $(foreach variable,CLIENTS ROUNDS K1 K2,$(call option,$(variable))) $(if $(D),--parameters $(D)) $(if $(COMPARE),--compare $(COMPARE)))
 
 crash-points: setup ## every party is killed at every named moment, with and without a retry
-	$(BIN)/pytest -n 2 tests/crash_points
+	$(BIN)/pytest -n 2 -m 'not docker' tests/crash_points
 
 simulate: setup ## a federation in one process under every kind of fault; SECONDS=60, SEED
 	$(BIN)/python -m tests.simulation --seconds $(or $(SECONDS),60) $(call option,SEED)

@@ -24,7 +24,7 @@ from tests.crash_points.points import ROUND, SETTING_UP, TROUBLE
 from tests.crash_points.promises import Promises
 from tests.crash_points.tally import Case
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.system]
 
 
 @pytest.fixture(params=[True, False], ids=["with-retry", "without-retry"])

@@ -20,7 +20,7 @@ from tests.crash_points.points import CLIENT_STEPS
 from tests.crash_points.surroundings import NAME, Federation
 from tests.crash_points.tally import Case
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.system]
 
 ENROL, SEND, SETTLE, FINISH, REFUSE = CLIENT_STEPS.values()
 PLENTY = 1e6

@@ -19,7 +19,7 @@ from tests.crash_points.promises import Promises
 from tests.crash_points.tally import Case
 from tests.keyserver.server import KEY_BITS, OPERATOR
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.system]
 
 SMALL = KeyRequest(key_bits=KEY_BITS)
 
