@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from statistics import fmean, median_low
+from statistics import median_low
 
+from fedperm.phase_seconds import phase_seconds
 from fedperm.wire.aggregator import (
-    ClientReport,
-    ClientSeconds,
     NamedReport,
     RoundReport,
     RoundState,
     UpdateState,
 )
-from fedperm_aggregator.dashboard.views import Ledgers, PhaseSeconds, Round, Standing, Trouble
+from fedperm_aggregator.dashboard.views import Ledgers, Round, Standing, Trouble
 
 MOST_TROUBLES = 20
 """Of a round, on a page: when hundreds are missing, their names say little."""
@@ -38,21 +37,13 @@ def summarise(report: RoundReport) -> Round:
         accuracy_low=min(accuracies, default=None),
         accuracy_high=max(accuracies, default=None),
         loss=median_low(test.loss for test in tests) if tests else None,
-        seconds=_seconds(report, said),
+        seconds=phase_seconds(report),
         total_seconds=None if report.settled_at is None else report.settled_at - report.opened_at,
         bytes_up=sum(update.size for update in report.updates),
         bytes_down=sum(one.bytes_down for one in said),
         ledgers=_ledgers(report.reports),
         troubles=tuple(islice(_troubles(report), MOST_TROUBLES)),
     )
-
-
-def _seconds(report: RoundReport, said: Sequence[ClientReport]) -> PhaseSeconds:
-    phases = {
-        phase: fmean(getattr(one.seconds, phase) for one in said) if said else 0.0
-        for phase in ClientSeconds.model_fields
-    }
-    return PhaseSeconds(**phases, open=report.seconds.open, fold=report.seconds.fold)
 
 
 def _ledgers(reports: Sequence[NamedReport]) -> Ledgers | None:

@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from fedperm.phase_seconds import PhaseSeconds
 from fedperm.wire.aggregator import Phase, RoundState, RunStatus
 from fedperm.wire.message import Lax, Many, Message
 
@@ -103,18 +104,6 @@ class Facts(Message):
     mask_ciphertexts: int
     aggregate_ciphertexts: int
     insecure_for_tests: bool
-
-
-class PhaseSeconds(Message):
-    """On the wall: the mean of the clients that reported, and the aggregator's two phases."""
-
-    train: float
-    randomize: float
-    encrypt: float
-    upload: float
-    decrypt: float
-    open: float
-    fold: float
 
 
 class Ledgers(Message):

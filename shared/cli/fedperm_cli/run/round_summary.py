@@ -1,25 +1,10 @@
 """One round in a few numbers: who took part, what it gave, what it took."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import mean
 
-from fedperm.wire.aggregator import ClientReport, RoundReport, RoundState, UpdateState
-
-CLIENT_PHASES = ("train", "randomize", "encrypt", "upload", "decrypt")
-
-
-@dataclass(frozen=True)
-class PhaseSeconds:
-    """On the wall: the mean over the clients that reported, and the aggregator's two phases."""
-
-    train: float
-    randomize: float
-    encrypt: float
-    upload: float
-    decrypt: float
-    open: float
-    fold: float
+from fedperm.phase_seconds import PhaseSeconds, phase_seconds
+from fedperm.wire.aggregator import RoundReport, RoundState, UpdateState
 
 
 @dataclass(frozen=True)
@@ -62,17 +47,8 @@ def summarise(report: RoundReport) -> RoundSummary:
         reports=len(reports),
         accuracies=tuple(sorted({test.accuracy for test in tests if test.accuracy is not None})),
         loss=mean(test.loss for test in tests) if tests else None,
-        seconds=_seconds(report, reports),
+        seconds=phase_seconds(report),
         total_seconds=None if report.settled_at is None else report.settled_at - report.opened_at,
         bytes_up=sum(said.bytes_up for said in reports),
         bytes_down=sum(said.bytes_down for said in reports),
     )
-
-
-def _seconds(report: RoundReport, reports: Iterable[ClientReport]) -> PhaseSeconds:
-    clients = [said.seconds for said in reports]
-    phases = {
-        phase: mean(getattr(client, phase) for client in clients) if clients else 0.0
-        for phase in CLIENT_PHASES
-    }
-    return PhaseSeconds(**phases, open=report.seconds.open, fold=report.seconds.fold)
