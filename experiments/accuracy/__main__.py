@@ -24,7 +24,8 @@ def main() -> int:
     torch.set_num_threads(asked.threads)
     wish, world = _wish(asked), World(asked.seeds[0], asked.alpha)
     try:
-        recipe, digits = recipe_for(wish), test_digits(asked.data, world.filter)
+        recipe = recipe_for(wish, world.filter)
+        digits = test_digits(asked.data, world.filter)
         outcomes = [run(wish, recipe, digits, world.with_seed(seed)) for seed in asked.seeds]
     except FedPermError as error:
         sys.stderr.write(f"{error.message}\n{error.hint}\n")

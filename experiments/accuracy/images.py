@@ -18,8 +18,6 @@ from fedperm_client.tasks.task import Examples, TaskContext
 
 HELD_BACK = 10_000
 """Training images that tuning looks at instead of the test set: the last ones."""
-TUNED_ON = 15_000
-"""Training images that tuning trains on, the first ones: a quarter, so that more can be tried."""
 MIN_RECORDS = 10
 SIDE = 28
 
@@ -46,9 +44,9 @@ def test_digits(data: Path, filter_name: FilterName) -> Digits:
 
 
 def validation_digits(data: Path, filter_name: FilterName) -> Digits:
-    """Some to train on, judged by others of the training set."""
+    """Of the training set, the held-back images judge what was learned from all others."""
     everybody = _training_images(data, filter_name)
-    return Digits(_some(everybody, slice(TUNED_ON)), _some(everybody, slice(-HELD_BACK, None)))
+    return Digits(_some(everybody, slice(-HELD_BACK)), _some(everybody, slice(-HELD_BACK, None)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,5 +70,7 @@ def seeds(*, quick: bool) -> Sequence[int]:
 def measurements(*, quick: bool) -> Sequence[Accuracy]:
     rows = QUICK_ROWS if quick else ROWS
     return [
-        Accuracy(row, recipe_for(row.wish), seed) for row in rows for seed in seeds(quick=quick)
+        Accuracy(row, recipe_for(row.wish, row.filter), seed)
+        for row in rows
+        for seed in seeds(quick=quick)
     ]

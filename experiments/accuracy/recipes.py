@@ -10,6 +10,7 @@ from experiments.accuracy.setting import Algorithm, Recipe
 from experiments.accuracy.tuning import PART, best_of, is_whole
 from experiments.paper.records import COMMITTED, read
 from fedperm_cli.presets import PAPER_EPSILON
+from fedperm_client.tasks.filters import FilterName
 
 RECIPES = {
     Algorithm.FEDPERM: Recipe(learning_rate=30.0, clip=0.002, record_clip_norm=10.0),
@@ -22,14 +23,14 @@ BY_RECORD = Recipe(learning_rate=0.1, clip=0.01, record_clip_norm=10.0)
 model gets. With noise for one record its gradient must not move the mean far."""
 
 
-def recipe_for(wish: Wish) -> Recipe:
+def recipe_for(wish: Wish, images: FilterName) -> Recipe:
     """Of the search for this algorithm; for FedPerm of that with the most similar noise."""
-    searches = [search for search in SEARCHES if _is_for(search, wish)]
+    searches = [search for search in SEARCHES if _is_for(search, wish, images)]
     return _best(min(searches, key=lambda search: _distance(search.wish, wish)).name)
 
 
-def _is_for(search: Search, wish: Wish) -> bool:
-    is_same = search.wish.algorithm is wish.algorithm
+def _is_for(search: Search, wish: Wish, images: FilterName) -> bool:
+    is_same = search.wish.algorithm is wish.algorithm and search.filter is images
     return is_same and search.wish.for_record == wish.for_record
 
 

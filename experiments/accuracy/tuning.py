@@ -8,9 +8,9 @@ from statistics import mean
 from pydantic import JsonValue
 
 from experiments.accuracy.experiment import run
-from experiments.accuracy.images import validation_digits
+from experiments.accuracy.images import HELD_BACK, validation_digits
 from experiments.accuracy.searches import IDEAS, SEARCHES, SEEDS, Search, Tried
-from experiments.accuracy.setting import Algorithm, World
+from experiments.accuracy.setting import World
 from experiments.paper.records import ResultFile
 
 PART = "tuning"
@@ -43,20 +43,22 @@ class Trial:
             "recipe": asdict(tried.recipe),
             "epsilon": wish.epsilon,
             "accountant": wish.accountant,
-            "filter": tried.filter,
+            "filter": self.search.filter,
+            "held_back": HELD_BACK,
             "seed": self.seed,
         }
 
     @property
     def expected_seconds(self) -> float:
-        return 6.0 if self.search.wish.algorithm is Algorithm.FEDPERM else 3.0
+        return 20.0 if self.tried.recipe.batch_size is not None else 12.0
 
     def run(self, data: Path) -> Mapping[str, JsonValue]:
         wish, tried = self.search.wish, self.tried
         if tried.geometry is not None:
             wish = replace(wish, geometry=tried.geometry)
-        digits = validation_digits(data, tried.filter)
-        outcome = run(wish, tried.recipe, digits, World(self.seed, filter=tried.filter))
+        digits = validation_digits(data, self.search.filter)
+        world = World(self.seed, filter=self.search.filter)
+        outcome = run(wish, tried.recipe, digits, world)
         return {"accuracy": outcome.accuracies[-1], "noise": outcome.noise}
 
 

@@ -6,7 +6,7 @@ from string import Template
 
 from experiments.accuracy import report as accuracy
 from experiments.accuracy import tuning_report as tuning
-from experiments.accuracy.images import HELD_BACK, TUNED_ON
+from experiments.accuracy.images import HELD_BACK
 from experiments.accuracy.rows import EPSILONS, FEDAVG, ROWS, Table
 from experiments.accuracy.searches import CONFIGURATIONS
 from experiments.accuracy.searches import SEEDS as TUNING_SEEDS
@@ -57,7 +57,6 @@ def _tuning() -> dict[str, str]:
     return {
         "configurations": str(CONFIGURATIONS),
         "tuning_seeds": " and ".join(map(str, TUNING_SEEDS)),
-        "tuned_on": f"{TUNED_ON:,}",
         "held_back": f"{HELD_BACK:,}",
         "searches": _text(tuning.searches_table(trials)),
         "ideas": _text(tuning.ideas_table(trials)),

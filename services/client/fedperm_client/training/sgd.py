@@ -1,6 +1,6 @@
 """Plain local training: some epochs of stochastic gradient descent. No record-level guarantee."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -27,14 +27,14 @@ class LocalSgd:
         """How far the module's parameters moved; the module is left where they ended."""
         start = flatten(module)
         training_mode(module)
+        parameters = list(trainable(module).values())
         for _ in range(self.epochs):
             for records in self._batches(len(examples), randomness):
-                self._step(module, examples.inputs[records], examples.targets[records])
+                outputs = module(examples.inputs[records])
+                self._step(parameters, self.loss(outputs, examples.targets[records]))
         return flatten(module) - start
 
-    def _step(self, module: nn.Module, inputs: Tensor, targets: Tensor) -> None:
-        parameters = list(trainable(module).values())
-        value = self.loss(module(inputs), targets)
+    def _step(self, parameters: Sequence[Tensor], value: Tensor) -> None:
         gradients = torch.autograd.grad(value, parameters, allow_unused=True)
         with torch.no_grad():
             for parameter, gradient in zip(parameters, gradients, strict=True):
