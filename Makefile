@@ -113,8 +113,8 @@ mutants: setup ## break validation, authentication and the state machine on purp
 	$(BIN)/pip install --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) --no-deps -r experiments/mutants/requirements-mutmut.txt
 	$(BIN)/python -m experiments.mutants $(MODULE)
 
-paper: setup ## the paper's tables and figures, and ours: results, pictures and docs/results.md; QUICK=1; FEDPERM_DATA holds mnist/
-	$(BIN)/python -m experiments.paper $(if $(QUICK),--quick)
+paper: setup ## the paper's tables and figures, and ours, in docs/results.md; QUICK=1: minutes; AGAIN=1: all anew; FEDPERM_DATA holds mnist/
+	$(BIN)/python -m experiments.paper $(if $(QUICK),--quick) $(if $(AGAIN),--again)
 
 plan-check: setup ## fedperm plan beside what is measured: ciphertexts, bytes, CPU seconds
 	$(BIN)/python -m experiments.plan_check

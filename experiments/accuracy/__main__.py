@@ -62,17 +62,34 @@ def _wish(asked: argparse.Namespace) -> Wish:
     )
 
 
-def result_of(seeds: Sequence[int], outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The scale of the noise, where it is calibrated to the smallest client, is that of each seed;
-    an epsilon is the largest of all seeds."""
+def result_of(wish: Wish, seeds: Sequence[int], outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Over all seeds: the least noise and the largest epsilons. Noise for one record differs from
+    seed to seed, since the smallest client does: `by_seed` has them."""
     finals = [outcome.accuracies[-1] for outcome in outcomes]
     return {
         "accuracy_mean": statistics.mean(finals),
         "accuracy_std": statistics.stdev(finals) if len(finals) > 1 else 0.0,
         "seeds": list(seeds),
-        "laplace_scale": [outcome.noise for outcome in outcomes],
-        "smallest_client": [outcome.smallest_client for outcome in outcomes],
+        **_noise(wish, min(outcome.noise for outcome in outcomes)),
         "privacy": _largest([outcome.privacy for outcome in outcomes]),
+        "by_seed": [
+            {
+                "seed": seed,
+                "accuracy": outcome.accuracies[-1],
+                **_noise(wish, outcome.noise),
+                "smallest_client": outcome.smallest_client,
+            }
+            for seed, outcome in zip(seeds, outcomes, strict=True)
+        ],
+    }
+
+
+def _noise(wish: Wish, amount: float) -> dict[str, float | None]:
+    """b in units of the interval from -C to C, z in units of the clip; null: no such noise."""
+    is_gaussian = wish.algorithm in (Algorithm.CDP, Algorithm.LDP)
+    return {
+        "laplace_scale": amount if wish.algorithm is Algorithm.FEDPERM else None,
+        "gaussian_multiplier": amount if is_gaussian else None,
     }
 
 
@@ -85,7 +102,7 @@ def _largest(privacies: Sequence[Mapping[str, float | str]]) -> dict[str, float 
 
 
 def _print(asked: argparse.Namespace, outcomes: Sequence[Outcome]) -> None:
-    result = result_of(asked.seeds, outcomes)
+    result = result_of(_wish(asked), asked.seeds, outcomes)
     if asked.json:
         sys.stdout.write(json.dumps(result) + "\n")
         return

@@ -1,26 +1,34 @@
 """What was tried on held-back training images before any test image was looked at.
 
-Every algorithm gets as many configurations, on the same seeds, once with filtered images and once
-with raw pixels. The best of a search is how its algorithm trains; where that has no number yet, see
-`recipes`. Beside the searches there are ideas whose cost is not only training.
+Every algorithm gets as many configurations, on the same seeds, with filtered images and with raw
+pixels: a grid, and then a second look at its best. The best of all is how the algorithm trains.
+Beside the searches there are ideas about more than training.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import product
 
 from experiments.accuracy.experiment import Wish
-from experiments.accuracy.setting import Algorithm, Recipe
+from experiments.accuracy.setting import Algorithm, Recipe, Schedule
 from fedperm.windows import Geometry
 from fedperm_cli.presets import HEAVY, LIGHT, PAPER_EPSILON
 from fedperm_client.tasks.filters import FilterName
 
 SEEDS = (900,)
 """No reported figure has one of these."""
-CONFIGURATIONS = 12
+CONFIGURATIONS = 18
 """In each search."""
 RECORD_EPSILON = 2.0
 RECORD_CLIP_NORM = 10.0
+
+
+class Idea(StrEnum):
+    MEAN = "the mean of all models so far is used"
+    MOMENTUM = "momentum 0.9, a tenth of the step"
+    FALLING = "steps that fall from 2 to 0"
+    FALLING_TWICE = "steps that fall from 4 to 0"
 
 
 @dataclass(frozen=True)
@@ -34,10 +42,38 @@ class Tried:
 
 @dataclass(frozen=True)
 class Search:
+    """A grid first, then a second look at its best, which is known by its number once the grid was
+    tried."""
+
     name: str
     wish: Wish
-    tried: Sequence[Tried]
+    grid: Sequence[Tried]
     filter: FilterName = FilterName.ORIENTATIONS
+    best_of_grid: int | None = None
+
+    @property
+    def tried(self) -> Sequence[Tried]:
+        if self.best_of_grid is None:
+            return self.grid
+        return [*self.grid, *_second_look(self.grid[self.best_of_grid].recipe)]
+
+
+def _second_look(best: Recipe) -> list[Tried]:
+    """What clients do with the averages costs no privacy."""
+    falling = replace(best, schedule=Schedule.FALLING)
+    return [
+        Tried(replace(best, averages_models=True), Idea.MEAN),
+        Tried(replace(_lengthened(best, 0.1), momentum=0.9), Idea.MOMENTUM),
+        Tried(falling, Idea.FALLING),
+        Tried(_lengthened(falling, 2.0), Idea.FALLING_TWICE),
+        Tried(_lengthened(best, 1.5)),
+        Tried(replace(best, learning_rate=best.learning_rate / 2)),
+    ]
+
+
+def _lengthened(recipe: Recipe, times: float) -> Recipe:
+    """A client moves so many times as far."""
+    return replace(recipe, learning_rate=times * recipe.learning_rate, clip=times * recipe.clip)
 
 
 def fedperm(geometry: Geometry, accountant: str) -> Wish:
@@ -73,45 +109,108 @@ def _by_record(rates: Sequence[float], norms: Sequence[float]) -> list[Tried]:
     return [Tried(Recipe(rate, 0.01, norm)) for rate, norm in product(rates, norms)]
 
 
+FEDAVG = Wish(Algorithm.FEDAVG)
 CDP, LDP = Wish(Algorithm.CDP, PAPER_EPSILON), Wish(Algorithm.LDP, PAPER_EPSILON)
 LIGHT_PAPER, HEAVY_PAPER = fedperm(LIGHT, "paper"), fedperm(HEAVY, "paper")
 LIGHT_DEFAULT, HEAVY_DEFAULT = fedperm(LIGHT, "default"), fedperm(HEAVY, "default")
 BY_RECORD = Wish(Algorithm.FEDPERM, RECORD_EPSILON, LIGHT, for_record=True)
 
 
-def _filtered(name: str, wish: Wish, tried: Sequence[Tried]) -> Search:
-    return Search(name, wish, tried)
+def _filtered(name: str, wish: Wish, grid: Sequence[Tried], *, best: int) -> Search:
+    return Search(name, wish, grid, FilterName.ORIENTATIONS, best)
 
 
-def _raw(name: str, wish: Wish, tried: Sequence[Tried]) -> Search:
-    return Search(f"raw {name}", wish, tried, FilterName.NONE)
+def _raw(name: str, wish: Wish, grid: Sequence[Tried], *, best: int) -> Search:
+    return Search(f"raw {name}", wish, grid, FilterName.NONE, best)
 
 
 SEARCHES = (
-    _filtered("fedavg", Wish(Algorithm.FEDAVG), _unbounded((0.03, 0.1, 0.3, 1.0))),
-    _filtered("cdp", CDP, _by_norm((0.01, 0.02, 0.05), FILTERED_RATES)),
-    _filtered("ldp", LDP, _by_norm((0.0005, 0.001, 0.002), FILTERED_RATES)),
+    _filtered("fedavg", FEDAVG, _unbounded((0.03, 0.1, 0.3, 1.0)), best=6),
+    _filtered("cdp", CDP, _by_norm((0.01, 0.02, 0.05), FILTERED_RATES), best=3),
+    _filtered("ldp", LDP, _by_norm((0.0005, 0.001, 0.002), FILTERED_RATES), best=0),
     _filtered(
-        "fedperm light paper", LIGHT_PAPER, _by_coordinate((0.0003, 0.0005, 0.001), FILTERED_RATES)
+        "fedperm light paper",
+        LIGHT_PAPER,
+        _by_coordinate((0.0003, 0.0005, 0.001), FILTERED_RATES),
+        best=3,
     ),
     _filtered(
-        "fedperm heavy paper", HEAVY_PAPER, _by_coordinate((0.0005, 0.001, 0.002), FILTERED_RATES)
+        "fedperm heavy paper",
+        HEAVY_PAPER,
+        _by_coordinate((0.0005, 0.001, 0.002), FILTERED_RATES),
+        best=4,
     ),
     _filtered(
         "fedperm light default",
         LIGHT_DEFAULT,
         _by_coordinate((0.001, 0.002, 0.004), FILTERED_RATES),
+        best=4,
     ),
     _filtered(
-        "fedperm heavy default", HEAVY_DEFAULT, _by_coordinate((0.002, 0.004, 0.01), FILTERED_RATES)
+        "fedperm heavy default",
+        HEAVY_DEFAULT,
+        _by_coordinate((0.002, 0.004, 0.01), FILTERED_RATES),
+        best=8,
     ),
-    _filtered("fedperm record", BY_RECORD, _by_record((0.03, 0.1, 0.3, 1.0), (1.0, 3.0, 10.0))),
-    _raw("fedavg", Wish(Algorithm.FEDAVG), _unbounded((0.1, 0.3, 1.0, 3.0))),
-    _raw("cdp", CDP, _by_norm((0.02, 0.05, 0.1), RAW_RATES)),
-    _raw("ldp", LDP, _by_norm((0.001, 0.002, 0.005), RAW_RATES)),
-    _raw("fedperm light paper", LIGHT_PAPER, _by_coordinate((0.0005, 0.001, 0.002), RAW_RATES)),
-    _raw("fedperm heavy paper", HEAVY_PAPER, _by_coordinate((0.001, 0.002, 0.004), RAW_RATES)),
-    _raw("fedperm light default", LIGHT_DEFAULT, _by_coordinate((0.002, 0.004, 0.01), RAW_RATES)),
-    _raw("fedperm heavy default", HEAVY_DEFAULT, _by_coordinate((0.004, 0.01, 0.02), RAW_RATES)),
+    _filtered(
+        "fedperm record", BY_RECORD, _by_record((0.03, 0.1, 0.3, 1.0), (1.0, 3.0, 10.0)), best=5
+    ),
+    _raw("fedavg", FEDAVG, _unbounded((0.1, 0.3, 1.0, 3.0)), best=6),
+    _raw("cdp", CDP, _by_norm((0.02, 0.05, 0.1), RAW_RATES), best=3),
+    _raw("ldp", LDP, _by_norm((0.001, 0.002, 0.005), RAW_RATES), best=6),
+    _raw(
+        "fedperm light paper",
+        LIGHT_PAPER,
+        _by_coordinate((0.0005, 0.001, 0.002), RAW_RATES),
+        best=3,
+    ),
+    _raw(
+        "fedperm heavy paper",
+        HEAVY_PAPER,
+        _by_coordinate((0.001, 0.002, 0.004), RAW_RATES),
+        best=4,
+    ),
+    _raw(
+        "fedperm light default",
+        LIGHT_DEFAULT,
+        _by_coordinate((0.002, 0.004, 0.01), RAW_RATES),
+        best=5,
+    ),
+    _raw(
+        "fedperm heavy default",
+        HEAVY_DEFAULT,
+        _by_coordinate((0.004, 0.01, 0.02), RAW_RATES),
+        best=8,
+    ),
 )
-IDEAS: tuple[Search, ...] = ()
+
+_PLAIN = Recipe(0.1, 0.002, batch_size=64)
+_PLAIN_CDP = Recipe(0.03, 0.02, batch_size=64)
+AS_IN_GRID = "as in the grid"
+IDEAS = (
+    Search(
+        "ideas light default",
+        LIGHT_DEFAULT,
+        [
+            Tried(_PLAIN, AS_IN_GRID),
+            Tried(replace(_PLAIN, local_epochs=2), "two epochs a round"),
+            Tried(replace(_PLAIN, batch_size=16), "batches of 16"),
+            Tried(Recipe(1.0, 0.002, local_epochs=5), "5 full-batch steps a round"),
+            Tried(replace(_PLAIN, value_bits=6), "values of 6 bits"),
+            Tried(replace(_PLAIN, value_bits=8), "values of 8 bits"),
+            Tried(replace(_PLAIN, value_bits=16), "values of 16 bits"),
+            Tried(
+                _PLAIN, "the original FedPerm: one window, k1 = d", geometry=Geometry(7850, 7850, 1)
+            ),
+        ],
+    ),
+    Search(
+        "ideas cdp",
+        CDP,
+        [
+            Tried(_PLAIN_CDP, AS_IN_GRID),
+            Tried(replace(_PLAIN_CDP, client_share=0.5), "half of the clients in a round"),
+        ],
+    ),
+)
+"""What takes longer than an epoch, or changes more than training: no recipe has it."""

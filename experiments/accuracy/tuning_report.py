@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from experiments.accuracy.searches import IDEAS, SEARCHES, Search
-from experiments.accuracy.setting import Recipe
+from experiments.accuracy.searches import IDEAS, SEARCHES, Idea, Search
+from experiments.accuracy.setting import Recipe, Schedule
 from experiments.accuracy.tuning import accuracy_of, best_of, is_whole
 from experiments.paper.records import ResultFile
 
@@ -20,6 +20,17 @@ def searches_table(results: ResultFile) -> Iterator[str]:
             recipe_words(best_of(search, results).recipe),
         ]
         yield f"| {' | '.join(cells)} |"
+
+
+def second_looks_table(results: ResultFile) -> Iterator[str]:
+    """What clients made of the averages, beside the best of the grid."""
+    yield f"| search | best of the grid | {' | '.join(Idea)} |"
+    yield f"|---|---|{'---|' * len(Idea)}"
+    for search in _made(SEARCHES, results):
+        accuracies = _accuracies(search, results)
+        ideas = {t.idea: a for t, a in zip(search.tried, accuracies, strict=True)}
+        cells = [max(accuracies[: len(search.grid)]), *(ideas[idea] for idea in Idea)]
+        yield f"| {search.name} | {' | '.join(f'{cell:.2f}' for cell in cells)} |"
 
 
 def ideas_table(results: ResultFile) -> Iterator[str]:
@@ -46,6 +57,10 @@ def recipe_words(recipe: Recipe) -> str:
         words.append(f"gradients of a record cut to {recipe.record_clip_norm:g}")
     if recipe.clip != 1.0:
         words.append(f"update cut to {recipe.clip:g}")
-    if recipe.client_share != 1.0:
-        words.append(f"{recipe.client_share:.0%} of the clients a round")
+    if recipe.momentum:
+        words.append(f"momentum {recipe.momentum:g}")
+    if recipe.schedule is Schedule.FALLING:
+        words.append("falling steps")
+    if recipe.averages_models:
+        words.append("mean of models")
     return ", ".join(words)

@@ -59,6 +59,7 @@ def _tuning() -> dict[str, str]:
         "tuning_seeds": " and ".join(map(str, TUNING_SEEDS)),
         "held_back": f"{HELD_BACK:,}",
         "searches": _text(tuning.searches_table(trials)),
+        "second_looks": _text(tuning.second_looks_table(trials)),
         "ideas": _text(tuning.ideas_table(trials)),
     }
 

@@ -1,6 +1,6 @@
 """Robustness in words and tables."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from string import Template
 
@@ -90,20 +90,29 @@ def _head(columns: Sequence[str]) -> Iterator[str]:
 
 
 def _line(attack: Attack, cells: Iterable[Cell | None]) -> str:
-    return f"| {IN_WORDS[attack]} | {' | '.join(_words(attack, cell) for cell in cells)} |"
+    words = [_words(attack, cell, _with_deviation) for cell in cells]
+    return f"| {IN_WORDS[attack]} | {' | '.join(words)} |"
 
 
-def _words(attack: Attack, cell: Cell | None) -> str:
+def _words(attack: Attack, cell: Cell | None, accuracy: Callable[[Cell], str]) -> str:
     if cell is None:
         return "not measured"
     if cell.stops:
         return "refused by all"
     backdoor = f" (backdoor {cell.backdoor:.1f})" if attack in _BACKDOORS else ""
-    return f"{cell.accuracy:.1f}{backdoor}"
+    return f"{accuracy(cell)}{backdoor}"
+
+
+def _mean(cell: Cell) -> str:
+    return f"{cell.accuracy:.1f}"
+
+
+def _with_deviation(cell: Cell) -> str:
+    return f"{cell.accuracy:.1f} ± {cell.deviation:.1f}"
 
 
 def _accuracy(found: Summary, system: System, defence: Defence, attack: Attack) -> str:
-    return _words(attack, found.cell(system, defence, attack, _USUAL))
+    return _words(attack, found.cell(system, defence, attack, _USUAL), _mean)
 
 
 def _room(found: Summary, system: System) -> str:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, stdev
 
 from pydantic import TypeAdapter
 
@@ -24,6 +24,7 @@ class Cell:
     """Means over seeds; `stopped` is on how many of them all clients refused an average."""
 
     accuracy: float
+    deviation: float
     backdoor: float
     stopped: int
     seeds: int
@@ -65,8 +66,10 @@ def summary_of(results: ResultFile) -> Summary:
 
 
 def _cell(scores: list[Score]) -> Cell:
+    accuracies = [score.accuracy for score in scores]
     return Cell(
-        fmean(score.accuracy for score in scores),
+        fmean(accuracies),
+        stdev(accuracies) if len(accuracies) > 1 else 0.0,
         fmean(score.backdoor for score in scores),
         sum(score.stopped_in is not None for score in scores),
         len(scores),

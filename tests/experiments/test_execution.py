@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from experiments.paper.comparison import compared
 from experiments.paper.execution import execute, missing
-from experiments.paper.records import read
+from experiments.paper.records import Origin, Record, ResultFile, read
 
 
 @dataclass(frozen=True)
@@ -44,3 +45,37 @@ def test_what_is_measured_is_kept_at_once_and_not_measured_again(tmp_path):
     assert (tmp_path / "marks").read_text() == "abz"
     assert missing(PLAN, tmp_path) == []
     assert [record.name for record in read(tmp_path, "counted").records] == ["a", "b", "z"]
+
+
+def kept(**accuracies: float) -> ResultFile:
+    origin = Origin(commit="abc", command="", cores=2, processor="Abacus", versions={})
+    records = [
+        Record(
+            name=name,
+            settings={"seed": 1},
+            result={"accuracy": accuracy},
+            finished_at="",
+            cpu_seconds=1.0,
+            origin=0,
+        )
+        for name, accuracy in accuracies.items()
+    ]
+    return ResultFile(part="accuracy", origins=[origin], records=records)
+
+
+def test_what_was_measured_again_is_compared_with_what_is_committed():
+    found = compared(kept(a=90.0, b=80.5, c=70.0, new=1.0), kept(a=90.0, b=80.25, c=70.125))
+    assert found is not None
+    assert (found.figures, found.equal, found.largest, found.name) == (3, 1, 0.25, "b")
+    assert "the largest difference is 0.25 points, of b" in found.in_words
+    same = compared(kept(a=90.0), kept(a=90.0))
+    assert same is not None
+    assert same.in_words == "1 of 1 accuracies are those that are committed"
+
+
+def test_nothing_is_compared_under_other_settings():
+    other = kept(a=90.0)
+    other = other.model_copy(
+        update={"records": [other.records[0].model_copy(update={"settings": {"seed": 2}})]}
+    )
+    assert compared(kept(a=90.0), other) is None

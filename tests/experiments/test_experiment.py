@@ -100,15 +100,41 @@ def test_the_same_seed_gives_the_same_figures(digits):
 
 
 def test_what_the_command_prints():
+    """The least noise and the largest epsilon of all seeds."""
     found = [
         Outcome((10.0, 90.0), 2.0, 700, {"accountant": "paper", "delta": DELTA, "record": 1.0}),
         Outcome((10.0, 92.0), 3.0, 600, {"accountant": "paper", "delta": DELTA, "record": 1.5}),
     ]
-    assert result_of([20, 21], found) == {
+    printed = result_of(Wish(Algorithm.FEDPERM, 2.0, for_record=True), [20, 21], found)
+    assert printed == {
         "accuracy_mean": 91.0,
         "accuracy_std": pytest.approx(2**0.5),
         "seeds": [20, 21],
-        "laplace_scale": [2.0, 3.0],
-        "smallest_client": [700, 600],
+        "laplace_scale": 2.0,
+        "gaussian_multiplier": None,
         "privacy": {"accountant": "paper", "delta": DELTA, "record": 1.5},
+        "by_seed": [
+            {
+                "seed": 20,
+                "accuracy": 90.0,
+                "laplace_scale": 2.0,
+                "gaussian_multiplier": None,
+                "smallest_client": 700,
+            },
+            {
+                "seed": 21,
+                "accuracy": 92.0,
+                "laplace_scale": 3.0,
+                "gaussian_multiplier": None,
+                "smallest_client": 600,
+            },
+        ],
     }
+
+
+def test_the_command_names_the_noise_of_each_algorithm():
+    found = [Outcome((90.0,), 8.2, 700, {"participant": 4.0})]
+    gaussian = result_of(Wish(Algorithm.CDP, 4.0), [20], found)
+    assert (gaussian["laplace_scale"], gaussian["gaussian_multiplier"]) == (None, 8.2)
+    none = result_of(Wish(Algorithm.FEDAVG), [20], [Outcome((90.0,), 0.0, 700, {"none": ""})])
+    assert (none["laplace_scale"], none["gaussian_multiplier"]) == (None, None)

@@ -11,7 +11,7 @@ from experiments.accuracy.searches import CONFIGURATIONS, SEARCHES
 from experiments.accuracy.searches import SEEDS as TUNING_SEEDS
 from experiments.accuracy.setting import ROUNDS, Algorithm
 from experiments.accuracy.summary import summaries
-from experiments.accuracy.tuning import trials
+from experiments.accuracy.tuning import accuracy_of, trials
 from experiments.paper.document import results_document
 from experiments.paper.execution import missing
 from experiments.paper.records import COMMITTED, read
@@ -74,12 +74,19 @@ def test_every_search_was_made_in_full_on_other_seeds():
     assert not set(SEEDS) & set(TUNING_SEEDS)
 
 
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search.name)
+def test_a_second_look_is_at_the_best_of_the_grid(search):
+    results = read(COMMITTED, "tuning")
+    accuracies = [accuracy_of(number, search, results) for number in range(len(search.grid))]
+    assert accuracies[search.best_of_grid] == max(accuracies)
+
+
 def test_every_row_was_trained_as_tuned():
     rows = {row.name: row for row in ROWS if row.wish.accountant in ("paper", "default")}
     for record in read(COMMITTED, PART).records:
         row = rows.get(record.settings["row"])
         if row is not None:
-            recipe, used = recipe_for(row.wish), record.settings["recipe"]
+            recipe, used = recipe_for(row.wish, row.filter), record.settings["recipe"]
             assert (used["learning_rate"], used["clip"]) == (recipe.learning_rate, recipe.clip)
 
 

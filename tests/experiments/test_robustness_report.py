@@ -48,8 +48,10 @@ def robustness() -> ResultFile:
 
 def test_robustness_in_words_and_numbers(tmp_path):
     words = section(robustness())
-    assert "| sign flipped | not measured | not measured | 80.5 |" in words
-    assert "| backdoor, boosted | not measured | not measured | 80.5 (backdoor 90.0) |" in words
+    assert "| sign flipped | not measured | not measured | 80.5 ± 0.7 |" in words
+    assert (
+        "| backdoor, boosted | not measured | not measured | 80.5 ± 0.7 (backdoor 90.0) |" in words
+    )
     assert "| masks hold 1000 for 1 | not measured | not measured | refused by all |" in words
     assert "28.3 times the largest movement" in words
     assert section(ResultFile(part="robustness")) == ""
