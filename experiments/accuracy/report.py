@@ -130,9 +130,8 @@ def all_units(found: Summaries, rows: Sequence[Row]) -> Iterator[str]:
 def _in_all_units(summary: Summary) -> str:
     row = summary.row
     letter = "b" if row.wish.algorithm is Algorithm.FEDPERM else "z"
-    noise = "" if row is FEDAVG else f"{letter} = {_range(summary.noise)}"
-    epsilons = [summary.epsilon(unit) for unit in UNITS]
-    cells = ["" if epsilon is None else printed(epsilon) for epsilon in epsilons]
+    noise = "none" if row is FEDAVG else f"{letter} = {_range(summary.noise)}"
+    cells = [_epsilon_words(summary, unit) for unit in UNITS]
     return " | ".join(
         [
             f"| {row_label(row)}",
@@ -143,6 +142,17 @@ def _in_all_units(summary: Summary) -> str:
             f"{cells[-1]} |",
         ]
     )
+
+
+def _epsilon_words(summary: Summary, unit: str) -> str:
+    """LDP-FL hides a client's whole update, and with it every part of it and every record."""
+    algorithm = summary.row.wish.algorithm
+    if algorithm is Algorithm.LDP and unit != "participant":
+        unit = "whole_update"
+    epsilon = summary.epsilon(unit)
+    if epsilon is None:
+        return "no bound" if (algorithm, unit) == (Algorithm.FEDPERM, "record") else ""
+    return printed(epsilon)
 
 
 def _range(numbers: Sequence[float]) -> str:

@@ -80,10 +80,6 @@ def fedperm(geometry: Geometry, accountant: str) -> Wish:
     return Wish(Algorithm.FEDPERM, PAPER_EPSILON, geometry, accountant)
 
 
-FILTERED_RATES, RAW_RATES = (0.03, 0.1, 0.3), (0.1, 0.3, 1.0)
-"""Filtered images are about three times as long as raw ones."""
-
-
 def _epochs(clips: Sequence[float], rates: Sequence[float]) -> list[Tried]:
     """An epoch of small steps before the cut: nothing is then promised for a record."""
     return [Tried(Recipe(rate, clip, batch_size=64)) for clip, rate in product(clips, rates)]
@@ -91,12 +87,12 @@ def _epochs(clips: Sequence[float], rates: Sequence[float]) -> list[Tried]:
 
 def _by_coordinate(clips: Sequence[float], rates: Sequence[float]) -> list[Tried]:
     """The single steps come with a promise for a record."""
-    steps = [Tried(Recipe(100 * max(rates), clip, RECORD_CLIP_NORM)) for clip in clips]
+    steps = [Tried(Recipe(30.0, clip, RECORD_CLIP_NORM)) for clip in clips]
     return [*_epochs(clips, rates), *steps]
 
 
 def _by_norm(clips: Sequence[float], rates: Sequence[float]) -> list[Tried]:
-    steps = [Tried(Recipe(3 * max(rates), clip)) for clip in clips]
+    steps = [Tried(Recipe(1.0, clip)) for clip in clips]
     return [*_epochs(clips, rates), *steps]
 
 
@@ -116,101 +112,108 @@ LIGHT_DEFAULT, HEAVY_DEFAULT = fedperm(LIGHT, "default"), fedperm(HEAVY, "defaul
 BY_RECORD = Wish(Algorithm.FEDPERM, RECORD_EPSILON, LIGHT, for_record=True)
 
 
-def _filtered(name: str, wish: Wish, grid: Sequence[Tried], *, best: int) -> Search:
+def _filtered(name: str, wish: Wish, grid: Sequence[Tried], best: int | None = None) -> Search:
     return Search(name, wish, grid, FilterName.ORIENTATIONS, best)
 
 
-def _raw(name: str, wish: Wish, grid: Sequence[Tried], *, best: int) -> Search:
+def _raw(name: str, wish: Wish, grid: Sequence[Tried], best: int | None = None) -> Search:
     return Search(f"raw {name}", wish, grid, FilterName.NONE, best)
 
 
 SEARCHES = (
-    _filtered("fedavg", FEDAVG, _unbounded((0.03, 0.1, 0.3, 1.0)), best=6),
-    _filtered("cdp", CDP, _by_norm((0.01, 0.02, 0.05), FILTERED_RATES), best=3),
-    _filtered("ldp", LDP, _by_norm((0.0005, 0.001, 0.002), FILTERED_RATES), best=0),
+    _filtered("fedavg", FEDAVG, _unbounded((0.03, 0.1, 0.3, 1.0))),
+    _filtered("cdp", CDP, _by_norm((0.01, 0.02, 0.05), (0.01, 0.03, 0.1))),
+    _filtered("ldp", LDP, _by_norm((0.0002, 0.0005, 0.001), (0.01, 0.03, 0.1))),
     _filtered(
         "fedperm light paper",
         LIGHT_PAPER,
-        _by_coordinate((0.0003, 0.0005, 0.001), FILTERED_RATES),
-        best=3,
+        _by_coordinate((0.0003, 0.0005, 0.001), (0.01, 0.03, 0.1)),
     ),
     _filtered(
         "fedperm heavy paper",
         HEAVY_PAPER,
-        _by_coordinate((0.0005, 0.001, 0.002), FILTERED_RATES),
-        best=4,
+        _by_coordinate((0.0005, 0.001, 0.002), (0.03, 0.1, 0.3)),
     ),
     _filtered(
         "fedperm light default",
         LIGHT_DEFAULT,
-        _by_coordinate((0.001, 0.002, 0.004), FILTERED_RATES),
-        best=4,
+        _by_coordinate((0.001, 0.002, 0.004), (0.03, 0.1, 0.3)),
     ),
     _filtered(
         "fedperm heavy default",
         HEAVY_DEFAULT,
-        _by_coordinate((0.002, 0.004, 0.01), FILTERED_RATES),
-        best=8,
+        _by_coordinate((0.004, 0.01, 0.02), (0.1, 0.3, 1.0)),
     ),
-    _filtered(
-        "fedperm record", BY_RECORD, _by_record((0.03, 0.1, 0.3, 1.0), (1.0, 3.0, 10.0)), best=5
-    ),
-    _raw("fedavg", FEDAVG, _unbounded((0.1, 0.3, 1.0, 3.0)), best=6),
-    _raw("cdp", CDP, _by_norm((0.02, 0.05, 0.1), RAW_RATES), best=3),
-    _raw("ldp", LDP, _by_norm((0.001, 0.002, 0.005), RAW_RATES), best=6),
+    _filtered("fedperm record", BY_RECORD, _by_record((0.03, 0.1, 0.3, 1.0), (1.0, 3.0, 10.0))),
+    _raw("fedavg", FEDAVG, _unbounded((0.1, 0.3, 1.0, 3.0))),
+    _raw("cdp", CDP, _by_norm((0.02, 0.05, 0.1), (0.03, 0.1, 0.3))),
+    _raw("ldp", LDP, _by_norm((0.002, 0.005, 0.01), (0.03, 0.1, 0.3))),
     _raw(
         "fedperm light paper",
         LIGHT_PAPER,
-        _by_coordinate((0.0005, 0.001, 0.002), RAW_RATES),
-        best=3,
+        _by_coordinate((0.0005, 0.001, 0.002), (0.03, 0.1, 0.3)),
     ),
     _raw(
         "fedperm heavy paper",
         HEAVY_PAPER,
-        _by_coordinate((0.001, 0.002, 0.004), RAW_RATES),
-        best=4,
+        _by_coordinate((0.001, 0.002, 0.004), (0.1, 0.3, 1.0)),
     ),
     _raw(
         "fedperm light default",
         LIGHT_DEFAULT,
-        _by_coordinate((0.002, 0.004, 0.01), RAW_RATES),
-        best=5,
+        _by_coordinate((0.002, 0.004, 0.01), (0.3, 1.0, 3.0)),
     ),
     _raw(
         "fedperm heavy default",
         HEAVY_DEFAULT,
-        _by_coordinate((0.004, 0.01, 0.02), RAW_RATES),
-        best=8,
+        _by_coordinate((0.01, 0.02, 0.05), (0.3, 1.0, 3.0)),
     ),
 )
 
-_PLAIN = Recipe(0.1, 0.002, batch_size=64)
-_PLAIN_CDP = Recipe(0.03, 0.02, batch_size=64)
-AS_IN_GRID = "as in the grid"
+_LIGHT_PAPER = Recipe(0.03, 0.0005, batch_size=64)
+_LIGHT_DEFAULT = Recipe(0.1, 0.002, batch_size=64)
+_CDP = Recipe(0.03, 0.02, batch_size=64)
+_LDP = Recipe(0.03, 0.0005, batch_size=64)
 IDEAS = (
     Search(
-        "ideas light default",
+        "ideas: fedperm light default",
         LIGHT_DEFAULT,
         [
-            Tried(_PLAIN, AS_IN_GRID),
-            Tried(replace(_PLAIN, local_epochs=2), "two epochs a round"),
-            Tried(replace(_PLAIN, batch_size=16), "batches of 16"),
+            Tried(_LIGHT_DEFAULT, "as in the grid"),
+            Tried(replace(_LIGHT_DEFAULT, local_epochs=2), "two epochs a round"),
+            Tried(replace(_LIGHT_DEFAULT, batch_size=16), "batches of 16"),
             Tried(Recipe(1.0, 0.002, local_epochs=5), "5 full-batch steps a round"),
-            Tried(replace(_PLAIN, value_bits=6), "values of 6 bits"),
-            Tried(replace(_PLAIN, value_bits=8), "values of 8 bits"),
-            Tried(replace(_PLAIN, value_bits=16), "values of 16 bits"),
+            Tried(replace(_LIGHT_DEFAULT, value_bits=6), "values of 6 bits"),
+            Tried(replace(_LIGHT_DEFAULT, value_bits=8), "values of 8 bits"),
+            Tried(replace(_LIGHT_DEFAULT, value_bits=16), "values of 16 bits"),
             Tried(
-                _PLAIN, "the original FedPerm: one window, k1 = d", geometry=Geometry(7850, 7850, 1)
+                _LIGHT_DEFAULT,
+                "the original FedPerm: one window, k1 = d",
+                geometry=Geometry(7850, 7850, 1),
             ),
         ],
     ),
     Search(
-        "ideas cdp",
+        "ideas: cdp",
         CDP,
         [
-            Tried(_PLAIN_CDP, AS_IN_GRID),
-            Tried(replace(_PLAIN_CDP, client_share=0.5), "half of the clients in a round"),
+            Tried(_CDP, "as in the grid"),
+            Tried(replace(_CDP, client_share=0.5), "half of the clients in a round"),
         ],
+    ),
+    *(
+        Search(
+            f"ideas: {name}",
+            wish,
+            [Tried(recipe, "16 directions, each once, in place of 8, each twice")],
+            FilterName.FINE_ORIENTATIONS,
+        )
+        for name, wish, recipe in (
+            ("fedperm light default", LIGHT_DEFAULT, _LIGHT_DEFAULT),
+            ("fedperm light paper", LIGHT_PAPER, _LIGHT_PAPER),
+            ("cdp", CDP, _CDP),
+            ("ldp", LDP, _LDP),
+        )
     ),
 )
 """What takes longer than an epoch, or changes more than training: no recipe has it."""

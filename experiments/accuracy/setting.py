@@ -10,6 +10,8 @@ CLIENTS = 15
 ROUNDS = PAPER_ROUNDS
 DELTA = PAPER_DELTA
 VALUE_BITS = 11
+UNCUT = 1.0
+"""The clip of an algorithm that has none."""
 KEY_BITS = 2048
 
 
@@ -54,7 +56,7 @@ class Recipe:
     """
 
     learning_rate: float
-    clip: float = 1.0
+    clip: float = UNCUT
     record_clip_norm: float | None = None
     local_epochs: int = 1
     batch_size: int | None = None
@@ -63,3 +65,20 @@ class Recipe:
     momentum: float = 0.0
     schedule: Schedule = Schedule.CONSTANT
     averages_models: bool = False
+
+    @property
+    def in_words(self) -> str:
+        """Two recipes have the same words only if they are the same."""
+        words = [
+            (f"learning rate {self.learning_rate:.6g}", True),
+            (f"{self.local_epochs} epochs", self.local_epochs != 1),
+            (f"batches of {self.batch_size}", self.batch_size is not None),
+            (f"gradients of a record cut to {self.record_clip_norm}", bool(self.record_clip_norm)),
+            (f"update cut to {self.clip:.6g}", self.clip != UNCUT),
+            (f"{self.client_share:.0%} of the clients", self.client_share != 1.0),
+            (f"values of {self.value_bits} bits", self.value_bits != VALUE_BITS),
+            (f"momentum {self.momentum:g}", self.momentum != 0.0),
+            (f"{self.schedule} steps", self.schedule is not Schedule.CONSTANT),
+            ("mean of models", self.averages_models),
+        ]
+        return ", ".join(word for word, is_said in words if is_said)

@@ -10,8 +10,9 @@ from pydantic import JsonValue
 from experiments.accuracy.experiment import run
 from experiments.accuracy.images import HELD_BACK, validation_digits
 from experiments.accuracy.searches import IDEAS, SEARCHES, SEEDS, Search, Tried
-from experiments.accuracy.setting import World
+from experiments.accuracy.setting import CLIENTS, ROUNDS, Algorithm, World
 from experiments.paper.records import ResultFile
+from fedperm.windows import Geometry
 
 PART = "tuning"
 
@@ -32,7 +33,9 @@ class Trial:
 
     @property
     def name(self) -> str:
-        return f"{self.search.name} {self.number} seed {self.seed}"
+        """Of what is tried: a search that gets another order or more to try keeps what it has."""
+        words = [self.search.name, self.tried.recipe.in_words, self.tried.idea, f"seed {self.seed}"]
+        return "; ".join(word for word in words if word)
 
     @property
     def settings(self) -> Mapping[str, JsonValue]:
@@ -42,9 +45,15 @@ class Trial:
             "idea": tried.idea,
             "recipe": asdict(tried.recipe),
             "epsilon": wish.epsilon,
+            "for_record": wish.for_record,
             "accountant": wish.accountant,
+            "k1": self._geometry.k1,
+            "k2": self._geometry.k2,
             "filter": self.search.filter,
             "held_back": HELD_BACK,
+            "clients": CLIENTS,
+            "rounds": ROUNDS,
+            "alpha": self._world.alpha,
             "seed": self.seed,
         }
 
@@ -53,13 +62,18 @@ class Trial:
         return 20.0 if self.tried.recipe.batch_size is not None else 12.0
 
     def run(self, data: Path) -> Mapping[str, JsonValue]:
-        wish, tried = self.search.wish, self.tried
-        if tried.geometry is not None:
-            wish = replace(wish, geometry=tried.geometry)
+        wish = replace(self.search.wish, geometry=self._geometry)
         digits = validation_digits(data, self.search.filter)
-        world = World(self.seed, filter=self.search.filter)
-        outcome = run(wish, tried.recipe, digits, world)
+        outcome = run(wish, self.tried.recipe, digits, self._world)
         return {"accuracy": outcome.accuracies[-1], "noise": outcome.noise}
+
+    @property
+    def _geometry(self) -> Geometry:
+        return self.tried.geometry or self.search.wish.geometry
+
+    @property
+    def _world(self) -> World:
+        return World(self.seed, filter=self.search.filter)
 
 
 def trials() -> Sequence[Trial]:
@@ -83,5 +97,7 @@ def accuracy_of(tried: int, search: Search, results: ResultFile) -> float:
 
 
 def best_of(search: Search, results: ResultFile) -> Tried:
-    numbers = range(len(search.tried))
+    """Of FedPerm only what a client of this project does; the others take whatever was best."""
+    is_ours = search.wish.algorithm is Algorithm.FEDPERM
+    numbers = [n for n, tried in enumerate(search.tried) if not (is_ours and tried.idea)]
     return search.tried[max(numbers, key=lambda n: accuracy_of(n, search, results))]

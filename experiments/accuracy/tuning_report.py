@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from experiments.accuracy.searches import IDEAS, SEARCHES, Idea, Search
-from experiments.accuracy.setting import Recipe, Schedule
 from experiments.accuracy.tuning import accuracy_of, best_of, is_whole
 from experiments.paper.records import ResultFile
 
@@ -17,7 +16,7 @@ def searches_table(results: ResultFile) -> Iterator[str]:
             search.name,
             str(len(search.tried)),
             ", ".join(f"{accuracy:.1f}" for accuracy in accuracies),
-            recipe_words(best_of(search, results).recipe),
+            best_of(search, results).recipe.in_words,
         ]
         yield f"| {' | '.join(cells)} |"
 
@@ -38,7 +37,7 @@ def ideas_table(results: ResultFile) -> Iterator[str]:
     yield "|---|---|---|"
     for search in _made(IDEAS, results):
         for tried, accuracy in zip(search.tried, _accuracies(search, results), strict=True):
-            yield f"| {search.name.removeprefix('ideas ')} | {tried.idea} | {accuracy:.2f} |"
+            yield f"| {search.name.removeprefix('ideas: ')} | {tried.idea} | {accuracy:.2f} |"
 
 
 def _made(searches: Sequence[Search], results: ResultFile) -> list[Search]:
@@ -47,20 +46,3 @@ def _made(searches: Sequence[Search], results: ResultFile) -> list[Search]:
 
 def _accuracies(search: Search, results: ResultFile) -> list[float]:
     return [accuracy_of(number, search, results) for number in range(len(search.tried))]
-
-
-def recipe_words(recipe: Recipe) -> str:
-    words = [f"learning rate {recipe.learning_rate:g}"]
-    if recipe.batch_size is not None:
-        words.append(f"batches of {recipe.batch_size}")
-    if recipe.record_clip_norm is not None:
-        words.append(f"gradients of a record cut to {recipe.record_clip_norm:g}")
-    if recipe.clip != 1.0:
-        words.append(f"update cut to {recipe.clip:g}")
-    if recipe.momentum:
-        words.append(f"momentum {recipe.momentum:g}")
-    if recipe.schedule is Schedule.FALLING:
-        words.append("falling steps")
-    if recipe.averages_models:
-        words.append("mean of models")
-    return ", ".join(words)

@@ -73,8 +73,8 @@ def _lines(results: ResultFile) -> Iterator[str]:
     yield ""
     yield (
         f"The paper measured on {PAPER_CPUS} CPUs that it does not name, we on one core of: "
-        f"{named}. Ours are CPU seconds of all processes together, on a machine that also had "
-        "other work to do. "
+        f"{named}, a shared machine where times drift by a third. Ours are CPU seconds of all "
+        "processes together. "
         "`times as fast`: the paper's seconds over ours, one core against its 64. `per core, at "
         "most`: 64 times that, which holds if all its CPUs were busy all the time."
     )
