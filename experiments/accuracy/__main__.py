@@ -24,6 +24,7 @@ def main() -> int:
     torch.set_num_threads(asked.threads)
     wish, world = _wish(asked), World(asked.seeds[0], asked.alpha)
     try:
+        wish.check()
         recipe = recipe_for(wish, world.filter)
         digits = test_digits(asked.data, world.filter)
         outcomes = [run(wish, recipe, digits, world.with_seed(seed)) for seed in asked.seeds]
@@ -40,11 +41,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--setting", type=Preset, choices=list(Preset), default=Preset.LIGHT)
     parser.add_argument("--accountant", default="default")
     noise = parser.add_mutually_exclusive_group()
-    noise.add_argument("--epsilon", type=float, help="total, in the algorithm's own unit")
+    noise.add_argument(
+        "--epsilon", type=float, help="total, in the algorithm's own unit; fedavg has none"
+    )
     noise.add_argument("--record-epsilon", type=float, help="total for one record (fedperm)")
     parser.add_argument("--seeds", type=int, nargs="+", required=True)
     parser.add_argument("--alpha", type=float, default=1.0)
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--threads", type=int, default=1, help="more round sums otherwise")
     data = Path(os.environ.get("FEDPERM_DATA", "data"))
     parser.add_argument("--data", type=Path, default=data, help="holds the folder mnist/")
     parser.add_argument("--json", action="store_true")
@@ -52,6 +55,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _wish(asked: argparse.Namespace) -> Wish:
+    if asked.algorithm is Algorithm.FEDAVG:  # it has no noise, whatever else was asked for
+        return Wish(Algorithm.FEDAVG, accountant=asked.accountant)
     by_record = asked.record_epsilon is not None
     return Wish(
         algorithm=asked.algorithm,

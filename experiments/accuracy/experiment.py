@@ -1,5 +1,6 @@
 """One algorithm with one amount of noise on one partition of the data."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from experiments.accuracy.privacy import privacy_of, scale_for_record, scale_for
 from experiments.accuracy.setting import DELTA, ROUNDS, Algorithm, Recipe, World
 from experiments.accuracy.training import train
 from fedperm.errors import ParameterError
+from fedperm.privacy.registry import accountant_named
 from fedperm.run_document import RunDocument
 from fedperm.windows import Geometry
 from fedperm_cli.presets import LIGHT
@@ -33,6 +35,26 @@ class Wish:
     accountant: str = "default"
     for_record: bool = False
 
+    def check(self) -> None:
+        """Refuses what no algorithm can do, before any data are read."""
+        accountant_named(self.accountant)
+        if self.algorithm is Algorithm.FEDAVG:
+            return
+        if self.for_record and self.algorithm is not Algorithm.FEDPERM:
+            raise ParameterError(
+                f"{self.algorithm} has no noise for one record", "give --epsilon, or use fedperm"
+            )
+        if not (self.wanted > 0 and math.isfinite(self.wanted)):
+            raise ParameterError(f"epsilon is {self.wanted}", "choose a positive number")
+
+    @property
+    def wanted(self) -> float:
+        if self.epsilon is None:
+            raise ParameterError(
+                f"{self.algorithm} without an epsilon", "give --epsilon, or --record-epsilon"
+            )
+        return self.epsilon
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -47,6 +69,7 @@ class Outcome:
 
 
 def run(wish: Wish, recipe: Recipe, digits: Digits, world: World, rounds: int = ROUNDS) -> Outcome:
+    wish.check()
     parts = digits.cut(world)
     if wish.algorithm is Algorithm.FEDPERM:
         return _fedperm(wish, recipe, digits, parts, world.seed, rounds)
@@ -60,11 +83,11 @@ def run(wish: Wish, recipe: Recipe, digits: Digits, world: World, rounds: int = 
 def _fedperm(
     wish: Wish, recipe: Recipe, digits: Digits, parts: Parts, seed: int, rounds: int
 ) -> Outcome:
-    smallest, epsilon = _smallest(parts), _wanted(wish)
+    smallest = _smallest(parts)
     if wish.for_record:
-        scale = scale_for_record(recipe, smallest, epsilon)
+        scale = scale_for_record(recipe, smallest, wish.wanted)
     else:
-        scale = scale_for_run(wish.accountant, wish.geometry, epsilon)
+        scale = scale_for_run(wish.accountant, wish.geometry, wish.wanted)
     document = document_of(recipe, wish.geometry, scale, smallest)
     accuracies = train(FedPerm(document, parts, seed), digits.judged, recipe, rounds)
     privacy = privacy_of(document, wish.accountant)
@@ -74,7 +97,7 @@ def _fedperm(
 def _gaussian(
     wish: Wish, recipe: Recipe, digits: Digits, parts: Parts, seed: int, rounds: int
 ) -> Outcome:
-    epsilon, is_local = _wanted(wish), wish.algorithm is Algorithm.LDP
+    epsilon, is_local = wish.wanted, wish.algorithm is Algorithm.LDP
     noise = noise_for(epsilon, ROUNDS, REPLACED if is_local else REMOVED, recipe.client_share)
     allowance = Allowance(noise, rounds_within(epsilon, noise, ROUNDS))
     generator = np.random.default_rng([seed, 1])
@@ -95,11 +118,3 @@ def _megabytes(document: RunDocument) -> float:
 
 def _smallest(parts: Parts) -> int:
     return min(map(len, parts))
-
-
-def _wanted(wish: Wish) -> float:
-    if wish.epsilon is None:
-        raise ParameterError(
-            f"{wish.algorithm} without an epsilon", "give --epsilon, or --record-epsilon"
-        )
-    return wish.epsilon

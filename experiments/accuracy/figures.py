@@ -21,9 +21,13 @@ from fedperm_cli.drawing import (
 )
 from fedperm_cli.presets import PAPER_EPSILON, Preset
 
-CAPTION = (
-    "MNIST, 15 clients, 50 rounds, softmax regression (d = 7,850), delta = 1e-5; mean of 5 seeds"
-)
+
+def caption(found: Summaries) -> str:
+    seeds = max((len(summary.seeds) for summary in found.values()), default=0)
+    return (
+        "MNIST, 15 clients, 50 rounds, softmax regression (d = 7,850), delta = 1e-5; "
+        f"mean of {seeds} {'seed' if seeds == 1 else 'seeds'}"
+    )
 
 
 def lines_at(epsilon: float) -> dict[str, tuple[Row, str, str]]:
@@ -41,7 +45,7 @@ def lines_at(epsilon: float) -> dict[str, tuple[Row, str, str]]:
 
 def draw_by_epsilon(found: Summaries, path: Path) -> Path:
     figure = new_figure(
-        f"{CAPTION}.\nEach algorithm's epsilon has a unit of its own: see the tables"
+        f"{caption(found)}.\nEach algorithm's epsilon has a unit of its own: see the tables"
     )
     axes = figure.add_subplot()
     for label, (_, colour, style) in lines_at(PAPER_EPSILON).items():
@@ -65,7 +69,7 @@ def draw_by_epsilon(found: Summaries, path: Path) -> Path:
 
 
 def draw_by_round(found: Summaries, path: Path) -> Path:
-    figure = new_figure(f"{CAPTION}; total epsilon {PAPER_EPSILON:g}, in units of their own")
+    figure = new_figure(f"{caption(found)}; total epsilon {PAPER_EPSILON:g}, in units of their own")
     axes = figure.add_subplot()
     for label, (row, colour, style) in lines_at(PAPER_EPSILON).items():
         if row.name in found:
@@ -79,7 +83,7 @@ def draw_by_round(found: Summaries, path: Path) -> Path:
 
 def draw_by_record(found: Summaries, path: Path) -> Path:
     figure = new_figure(
-        f"{CAPTION}.\nReplacing one record of the smallest client; no shuffle, no keys"
+        f"{caption(found)}.\nReplacing one record of the smallest client; no shuffle, no keys"
     )
     axes = figure.add_subplot()
     summaries = record_summaries(found)
@@ -93,7 +97,7 @@ def draw_by_record(found: Summaries, path: Path) -> Path:
 
 def draw_by_cost(found: Summaries, path: Path) -> Path:
     figure = new_figure(
-        f"{CAPTION}; epsilon {PAPER_EPSILON:g} in the paper's unit, accountant default"
+        f"{caption(found)}; epsilon {PAPER_EPSILON:g} in the paper's unit, accountant default"
     )
     axes = figure.add_subplot()
     summaries = cost_summaries(found)

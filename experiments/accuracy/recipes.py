@@ -9,18 +9,9 @@ from experiments.accuracy.searches import SEARCHES, Search
 from experiments.accuracy.setting import Algorithm, Recipe
 from experiments.accuracy.tuning import PART, best_of, is_whole
 from experiments.paper.records import COMMITTED, read
+from fedperm.errors import ParameterError
 from fedperm_cli.presets import PAPER_EPSILON
 from fedperm_client.tasks.filters import FilterName
-
-RECIPES = {
-    Algorithm.FEDPERM: Recipe(learning_rate=30.0, clip=0.002, record_clip_norm=10.0),
-    Algorithm.FEDAVG: Recipe(learning_rate=0.1, local_epochs=1, batch_size=64),
-    Algorithm.CDP: Recipe(learning_rate=1.0, clip=0.02),
-    Algorithm.LDP: Recipe(learning_rate=1.0, clip=0.005),
-}
-BY_RECORD = Recipe(learning_rate=0.1, clip=0.01, record_clip_norm=10.0)
-"""Found by hand: for what no search was made for, and for questions other than how accurate a
-model gets. With noise for one record its gradient must not move the mean far."""
 
 
 def recipe_for(wish: Wish, images: FilterName) -> Recipe:
@@ -50,6 +41,9 @@ def _log_scale(wish: Wish) -> float:
 def _best(name: str) -> Recipe:
     (search,) = [search for search in SEARCHES if search.name == name]
     results = read(COMMITTED, PART)
-    if is_whole(search, results):
-        return best_of(search, results).recipe
-    return BY_RECORD if search.wish.for_record else RECIPES[search.wish.algorithm]
+    if not is_whole(search, results):
+        raise ParameterError(
+            f"the search for {name} is not finished, so nobody knows how to train it",
+            "run python -m experiments.paper --tune",
+        )
+    return best_of(search, results).recipe

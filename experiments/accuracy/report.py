@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from experiments.accuracy.experiment import Wish
+from experiments.accuracy.gaussian import REMOVED, REPLACED, GaussianNoise, noise_for, spent
 from experiments.accuracy.rows import (
     EPSILONS,
     FEDAVG,
@@ -11,7 +11,7 @@ from experiments.accuracy.rows import (
     Table,
     fedperm_row,
 )
-from experiments.accuracy.setting import Algorithm
+from experiments.accuracy.setting import CLIENTS, ROUNDS, Algorithm
 from experiments.accuracy.summary import Summary
 from fedperm.privacy.printed import printed
 from fedperm.privacy.registry import accountant_named
@@ -86,10 +86,16 @@ def _cell(row: Row, found: Summaries) -> str:
     return accuracy_words(found[row.name]) if row.name in found else "not measured"
 
 
-def cdp_noise(found: Summaries) -> str:
-    """z, in units of the clip."""
-    name = Row(Table.PAPER_UNIT, Wish(Algorithm.CDP, PAPER_EPSILON)).name
-    return f"{found[name].noise[0]:.2f}" if name in found else "not measured"
+def of_cdp() -> dict[str, str]:
+    """What the text says of its noise: z, in units of the clip; on a coordinate of the mean, for
+    one clip; and the epsilon of whoever is replaced, which moves the sum twice as far."""
+    noise = noise_for(PAPER_EPSILON, ROUNDS, REMOVED)
+    replaced = spent(GaussianNoise(noise.multiplier, REPLACED), ROUNDS)
+    return {
+        "cdp_noise": f"{noise.multiplier:.2f}",
+        "cdp_noise_on_mean": f"{noise.multiplier / CLIENTS:.3f}",
+        "cdp_replaced": f"{replaced:.2f}",
+    }
 
 
 def by_epsilon(found: Summaries) -> Iterator[str]:
@@ -151,7 +157,7 @@ def _epsilon_words(summary: Summary, unit: str) -> str:
         unit = "whole_update"
     epsilon = summary.epsilon(unit)
     if epsilon is None:
-        return "no bound" if (algorithm, unit) == (Algorithm.FEDPERM, "record") else ""
+        return "as whole update" if (algorithm, unit) == (Algorithm.FEDPERM, "record") else ""
     return printed(epsilon)
 
 

@@ -11,7 +11,8 @@ from fedperm.windows import Geometry
 from fedperm_cli.presets import PAPER_EPSILON, Preset
 from fedperm_client.tasks.filters import FilterName
 
-SEEDS = (20, 21, 22, 23, 24)
+SEEDS = (40, 41, 42, 43, 44)
+"""Nothing was tuned on these, and nothing was measured with them before the recipes were fixed."""
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
 MAIN_ACCOUNTANTS = ("paper", "default")
 OTHER_ACCOUNTANTS = tuple(

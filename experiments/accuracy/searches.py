@@ -170,6 +170,7 @@ SEARCHES = (
     ),
 )
 
+HALF_OF_CLIENTS = "half of the clients in a round"
 _LIGHT_PAPER = Recipe(0.03, 0.0005, batch_size=64)
 _LIGHT_DEFAULT = Recipe(0.1, 0.002, batch_size=64)
 _CDP = Recipe(0.03, 0.02, batch_size=64)
@@ -198,7 +199,7 @@ IDEAS = (
         CDP,
         [
             Tried(_CDP, "as in the grid"),
-            Tried(replace(_CDP, client_share=0.5), "half of the clients in a round"),
+            Tried(replace(_CDP, client_share=0.5), HALF_OF_CLIENTS),
         ],
     ),
     *(

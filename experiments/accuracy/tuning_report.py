@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from experiments.accuracy.searches import IDEAS, SEARCHES, Idea, Search
+from pydantic import TypeAdapter
+
+from experiments.accuracy.searches import HALF_OF_CLIENTS, IDEAS, SEARCHES, Idea, Search
+from experiments.accuracy.setting import CLIENTS
 from experiments.accuracy.tuning import accuracy_of, best_of, is_whole
 from experiments.paper.records import ResultFile
 
@@ -38,6 +41,16 @@ def ideas_table(results: ResultFile) -> Iterator[str]:
     for search in _made(IDEAS, results):
         for tried, accuracy in zip(search.tried, _accuracies(search, results), strict=True):
             yield f"| {search.name.removeprefix('ideas: ')} | {tried.idea} | {accuracy:.2f} |"
+
+
+def halved_cdp(results: ResultFile) -> dict[str, str]:
+    """CDP-FL with half of the clients in a round, z as it was tried."""
+    for record in results.records:
+        if record.settings["idea"] == HALF_OF_CLIENTS:
+            noise = TypeAdapter(float).validate_python(record.result["noise"])
+            on_mean = noise / (CLIENTS / 2)
+            return {"halved_noise": f"{noise:.2f}", "halved_noise_on_mean": f"{on_mean:.3f}"}
+    return {"halved_noise": "not measured", "halved_noise_on_mean": "not measured"}
 
 
 def _made(searches: Sequence[Search], results: ResultFile) -> list[Search]:

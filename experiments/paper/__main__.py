@@ -17,7 +17,7 @@ from rich.console import Console
 from experiments.accuracy.measured import seeds
 from experiments.accuracy.tuning import trials
 from experiments.paper.comparison import compared
-from experiments.paper.execution import execute, missing
+from experiments.paper.execution import execute, forget_other_code, missing
 from experiments.paper.measurement import Measurement
 from experiments.paper.plan import PARTS, measurements
 from experiments.paper.progress import shown
@@ -70,6 +70,8 @@ def _plan(asked: argparse.Namespace) -> Sequence[Measurement]:
 def _measure(
     plan: Sequence[Measurement], results: Path, asked: argparse.Namespace, console: Console
 ) -> None:
+    if results != COMMITTED:
+        forget_other_code({measurement.part for measurement in plan}, results)
     todo = missing(plan, results)
     console.print(f"{len(plan) - len(todo)} of {len(plan)} measured before; results in {results}")
     with shown(todo, console) as watch:
@@ -78,7 +80,7 @@ def _measure(
 
 def _compare(folder: Path, console: Console) -> None:
     """What has a seed should come out as it did before, on whatever machine."""
-    for part in ("accuracy", "tuning"):
+    for part in ("tuning", "accuracy", "robustness"):
         found = compared(read(folder, part), read(COMMITTED, part))
         if found is not None:
             console.print(f"{part}: {found.in_words}", highlight=False)

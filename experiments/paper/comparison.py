@@ -2,7 +2,17 @@
 
 from dataclasses import dataclass
 
+from pydantic import BaseModel
+
 from experiments.paper.records import Record, ResultFile
+
+
+class _OneAccuracy(BaseModel):
+    accuracy: float
+
+
+class _Cases(BaseModel):
+    scores: dict[str, _OneAccuracy]
 
 
 @dataclass(frozen=True)
@@ -25,10 +35,15 @@ class Comparison:
 def compared(again: ResultFile, committed: ResultFile) -> Comparison | None:
     """Of what was measured under the same name and settings; None if nothing was."""
     before = {record.name: record for record in committed.records}
-    differences = [
-        (abs(_accuracy(record) - _accuracy(before[record.name])), record.name)
+    pairs = [
+        (record, before[record.name])
         for record in again.records
         if record.name in before and before[record.name].settings == record.settings
+    ]
+    differences = [
+        (abs(found - expected), record.name)
+        for record, old in pairs
+        for found, expected in zip(_accuracies(record), _accuracies(old), strict=True)
     ]
     if not differences:
         return None
@@ -36,5 +51,9 @@ def compared(again: ResultFile, committed: ResultFile) -> Comparison | None:
     return Comparison(len(differences), equal, *max(differences))
 
 
-def _accuracy(record: Record) -> float:
-    return float(str(record.result["accuracy"]))
+def _accuracies(record: Record) -> list[float]:
+    """One, or one of each case that was played."""
+    if "scores" not in record.result:
+        return [_OneAccuracy.model_validate(record.result).accuracy]
+    cases = _Cases.model_validate(record.result).scores
+    return [cases[name].accuracy for name in sorted(cases)]

@@ -35,7 +35,7 @@ def _accuracy(folder: Path, seeds: Sequence[int]) -> dict[str, str]:
     return {
         "test_seeds": ", ".join(map(str, seeds)),
         "against_the_paper": _text(accuracy.against_the_paper(found)),
-        "cdp_noise": accuracy.cdp_noise(found),
+        **accuracy.of_cdp(),
         "by_epsilon": _text(accuracy.by_epsilon(found)),
         "all_units": _text(_all_units(found)),
         "by_record": _text(accuracy.by_record(found)),
@@ -59,6 +59,7 @@ def _tuning() -> dict[str, str]:
         "tuning_seeds": " and ".join(map(str, TUNING_SEEDS)),
         "held_back": f"{HELD_BACK:,}",
         "searches": _text(tuning.searches_table(trials)),
+        **tuning.halved_cdp(trials),
         "second_looks": _text(tuning.second_looks_table(trials)),
         "ideas": _text(tuning.ideas_table(trials)),
     }

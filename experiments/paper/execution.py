@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from multiprocessing import get_context
@@ -12,7 +12,9 @@ from pathlib import Path
 from experiments.paper.measurement import Measurement
 from experiments.paper.origin import command_line, origin_here
 from experiments.paper.records import Record, read, write
+from fedperm.state_folder import sole_user
 
+PROGRAM = "experiments.paper"
 Watch = Callable[[Measurement, Record], None]
 
 
@@ -22,6 +24,15 @@ def missing(measurements: Sequence[Measurement], folder: Path) -> list[Measureme
     return [m for m in measurements if not files[m.part].holds(m)]
 
 
+def forget_other_code(parts: Iterable[str], folder: Path) -> None:
+    """What older code measured says nothing about this code."""
+    commit = origin_here(command_line()).commit
+    with sole_user(folder, PROGRAM):
+        for part in parts:
+            if (results := read(folder, part)).records:
+                write(folder, results.of_commit(commit))
+
+
 def execute(
     measurements: Sequence[Measurement], folder: Path, data: Path, processes: int, watch: Watch
 ) -> None:
@@ -29,11 +40,12 @@ def execute(
     together = [m for m in measurements if not m.alone]
     apart = [m for m in measurements if m.alone]
     origin = origin_here(command_line())
-    for some, workers in ((together, processes), (apart, 1)):
-        for number, record in _records(some, data, workers):
-            part = some[number].part
-            write(folder, read(folder, part).with_record(record, origin))
-            watch(some[number], record)
+    with sole_user(folder, PROGRAM):
+        for some, workers in ((together, processes), (apart, 1)):
+            for number, record in _records(some, data, workers):
+                part = some[number].part
+                write(folder, read(folder, part).with_record(record, origin))
+                watch(some[number], record)
 
 
 def _records(

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from experiments.paper.measurement import Measurement
+from fedperm.errors import ParameterError
 
 COMMITTED = Path(__file__).parents[1] / "results"
 
@@ -50,6 +51,11 @@ class ResultFile(_Form):
     def origin_of(self, record: Record) -> Origin:
         return self.origins[record.origin]
 
+    def of_commit(self, commit: str) -> "ResultFile":
+        """Only what this code measured."""
+        kept = [record for record in self.records if self.origin_of(record).commit == commit]
+        return self.model_copy(update={"records": kept})
+
     def with_record(self, record: Record, origin: Origin) -> "ResultFile":
         """In place of an older one of that name. Origins without records are dropped."""
         kept = [old for old in self.records if old.name != record.name]
@@ -70,7 +76,13 @@ def read(folder: Path, part: str) -> ResultFile:
     path = folder / f"{part}.json"
     if not path.exists():
         return ResultFile(part=part)
-    return ResultFile.model_validate_json(path.read_text())
+    try:
+        return ResultFile.model_validate_json(path.read_text())
+    except ValidationError as error:
+        raise ParameterError(
+            f"{path} is damaged or of another version: {error.errors()[0]['msg']}",
+            "take it from git again, or remove it to measure anew",
+        ) from None
 
 
 def write(folder: Path, results: ResultFile) -> None:

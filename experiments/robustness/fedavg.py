@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from experiments.accuracy.setting import CLIENTS
 from experiments.robustness.lessons import lessons_of, moved_by
@@ -34,8 +36,8 @@ class FedAvg:
         for _ in range(self.rounds):
             moved = moved_by(lessons, models)
             for i, case in enumerate(cases):
-                for u in range(case.malicious):
-                    moved[i, u] = _malicious(case, moved[i, u], generator)
+                for u, sent in enumerate(_malicious(case, moved[i], generator)):
+                    moved[i, u] = sent
                 models[i] += rule(list(moved[i]), case.malicious)
         return [self.deal.scene.score(model) for model in models]
 
@@ -44,7 +46,27 @@ class FedAvg:
         return SgdSteps(examples, System.FEDAVG.recipe, randomness)
 
 
-def _malicious(case: Case, movement: Parameters, generator: np.random.Generator) -> Parameters:
+def _malicious(
+    case: Case, moved: NDArray[np.float64], generator: np.random.Generator
+) -> list[Parameters]:
+    """What the first clients send; all of them know what all have learned."""
+    if case.attack is Attack.LITTLE:
+        return [little(moved[case.malicious :], case.malicious)] * case.malicious
+    return [_alone(case, movement, generator) for movement in moved[: case.malicious]]
+
+
+def little(honest: NDArray[np.float64], malicious: int) -> Parameters:
+    """So far from the mean that a majority, attackers included, is not nearer to it (Baruch et al.
+    2019)."""
+    outvoted = (len(honest) + malicious) // 2 + 1 - malicious
+    deviations = NormalDist().inv_cdf((len(honest) - outvoted) / len(honest))
+    sent: Parameters = honest.mean(axis=0) - deviations * honest.std(axis=0)
+    return sent
+
+
+def _alone(case: Case, movement: Parameters, generator: np.random.Generator) -> Parameters:
+    if case.attack is Attack.SILENT:
+        return np.zeros_like(movement)
     if case.attack in _FLIPS:
         return -_FLIPS[case.attack] * movement
     if case.attack is Attack.BOOSTED:

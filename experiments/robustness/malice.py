@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.robustness.reach import Room, longest
-from experiments.robustness.server import Upload
+from experiments.robustness.server import Upload, middle
 from experiments.robustness.setting import Attack
 from fedperm.normalisation import CENTRE
 from fedperm.run_document import RunDocument
@@ -38,6 +38,7 @@ class Attacker:
     def upload(self, attack: Attack, known: Knowledge) -> Upload:
         own, shared = known.own, known.shared
         made: dict[Attack, Callable[[], Upload]] = {
+            Attack.SILENT: lambda: self._honestly(np.zeros_like(own)),
             Attack.FLIP: lambda: self._honestly(-own),
             Attack.FLIP_10: lambda: self._flipped(own, 10),
             Attack.FLIP_100: lambda: self._flipped(own, 100),
@@ -48,7 +49,7 @@ class Attacker:
             Attack.UNNOISED: lambda: self._as_far_as_it_goes(-shared),
             Attack.ARRANGED: lambda: self._arranged(shared),
             Attack.MASKS_10: lambda: self._past_the_bound(known, 10),
-            Attack.MASKS_1000: lambda: replace(self._as_far_as_it_goes(-shared), factor=1000),
+            Attack.MASKS_1000: lambda: self._in_single_units(known, 1000),
         }
         return made[attack]()
 
@@ -82,6 +83,22 @@ class Attacker:
         room = Room(_QUIET.norm / pulled, _QUIET.value / pulled)
         displacement = longest(-known.shared, self.document, room)
         return replace(self._coded(displacement), factor=factor)
+
+    def _in_single_units(self, known: Knowledge, factor: int) -> Upload:
+        """The same where the smallest change is already large: one unit, in as many coordinates as
+        the check lets pass, those first that hurt most."""
+        plan, shared = self.document.plan, known.shared
+        pull = known.attackers * factor / known.clients * plan.fixed_point.step
+        chosen = np.argsort(-np.abs(shared), kind="stable")[: self._coordinates_of(pull)]
+        units = np.zeros(plan.geometry.d)
+        units[chosen] = -np.sign(shared[chosen])
+        values = middle(self.document) + plan.geometry.pad(units, 0.0)
+        return Upload(values.astype(plan.fixed_point.dtype), factor)
+
+    def _coordinates_of(self, pull: float) -> int:
+        """How many may be moved so far in the average."""
+        bound, d = self.document.bound, self.document.plan.geometry.d
+        return d if bound is None else min(d, int((_QUIET.norm * bound.limit / pull) ** 2))
 
     def _extremes(self) -> Upload:
         """0 or the largest integer, by coin flips."""

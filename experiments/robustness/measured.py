@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from experiments.accuracy.setting import World
 from experiments.robustness.experiment import stage
 from experiments.robustness.scene import mnist_deal
 from experiments.robustness.setting import (
@@ -48,6 +49,9 @@ class RobustnessMeasurement:
             "rounds": self.rounds,
             "one_training_image_of": self.system.one_image_of,
             "recipe": asdict(self.system.recipe),
+            "filter": World(self.seed).filter,
+            "alpha": World(self.seed).alpha,
+            "epsilon": self.system.epsilon,
         }
 
     @property
@@ -86,6 +90,5 @@ def measurements(*, quick: bool) -> Sequence[RobustnessMeasurement]:
 
 
 def _malicious(system: System, defence: Defence) -> tuple[int, ...]:
-    """Their number varies where the answer is of interest."""
-    varies = system is System.FEDAVG or (system, defence) == (System.LIGHT, Defence.CENTRED)
-    return MALICIOUS if varies else _THREE
+    """Their number varies where it is shown."""
+    return MALICIOUS if (system, defence) == (System.LIGHT, Defence.CENTRED) else _THREE

@@ -1,5 +1,6 @@
 """Robustness in words and tables."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from string import Template
@@ -8,12 +9,13 @@ from experiments.paper.records import ResultFile
 from experiments.robustness.setting import (
     IN_WORDS,
     MALICIOUS,
-    SEEDS,
     Attack,
     Defence,
     System,
 )
 from experiments.robustness.summary import Cell, Summary, summary_of
+from fedperm.norm_bound import honest_limit
+from fedperm_cli.presets import LIGHT
 
 _TEMPLATE = Path(__file__).with_name("section.template.md")
 _BACKDOORS = (Attack.NOBODY, Attack.BACKDOOR, Attack.BOOSTED)
@@ -40,7 +42,11 @@ def section(results: ResultFile) -> str:
 
 def _tables(found: Summary) -> dict[str, str]:
     return {
-        "seeds": ", ".join(map(str, SEEDS)),
+        **{
+            f"{system.name.lower()}_{what}": words
+            for system in System
+            for what, words in _how(found, system)
+        },
         "light": _text(by_defence(found, System.LIGHT)),
         "by_number": _text(by_number(found, System.LIGHT, Defence.CENTRED)),
         "record": _text(by_defence(found, System.RECORD)),
@@ -48,16 +54,27 @@ def _tables(found: Summary) -> dict[str, str]:
     }
 
 
+def _how(found: Summary, system: System) -> Iterator[tuple[str, str]]:
+    played = found.played.get(system)
+    yield "rounds", "no" if played is None else str(played.rounds)
+    yield "seeds", "none" if played is None else ", ".join(map(str, played.seeds))
+    yield "scale", f"{_scale(found, system):.3g}"
+
+
+def _scale(found: Summary, system: System) -> float:
+    return found.played[system].laplace_scale if system in found.played else 0.0
+
+
 def _figures(found: Summary) -> dict[str, str]:
     """What the text names: `light_unnoised` is the accuracy under the centred bound, and so on."""
     figures = {
         "noise_unbounded": _accuracy(found, System.LIGHT, Defence.NONE, Attack.NOISE),
         "noise_bounded": _accuracy(found, System.LIGHT, Defence.CENTRED, Attack.NOISE),
+        "silent": _accuracy(found, System.LIGHT, Defence.CENTRED, Attack.SILENT),
     }
     for name, system in (("light", System.LIGHT), ("record", System.RECORD)):
-        figures[f"{name}_scale"] = f"{found.scales.get(system, 0.0):.3g}"
         figures[f"{name}_room"] = _room(found, system)
-        for attack in (Attack.UNNOISED, Attack.ARRANGED, Attack.BOOSTED):
+        for attack in (Attack.UNNOISED, Attack.ARRANGED, Attack.BOOSTED, Attack.MASKS_1000):
             accuracy = _accuracy(found, system, Defence.CENTRED, attack)
             figures[f"{name}_{attack.name.lower()}"] = accuracy
         nobody = _accuracy(found, system, Defence.CENTRED, Attack.NOBODY)
@@ -98,7 +115,8 @@ def _words(attack: Attack, cell: Cell | None, accuracy: Callable[[Cell], str]) -
     if cell is None:
         return "not measured"
     if cell.stops:
-        return "refused by all"
+        where = "" if cell.stopped == cell.seeds else f" on {cell.stopped} of {cell.seeds} seeds"
+        return f"refused by all{where}"
     backdoor = f" (backdoor {cell.backdoor:.1f})" if attack in _BACKDOORS else ""
     return f"{accuracy(cell)}{backdoor}"
 
@@ -116,10 +134,10 @@ def _accuracy(found: Summary, system: System, defence: Defence, attack: Attack) 
 
 
 def _room(found: Summary, system: System) -> str:
-    """How many times an honest client's largest movement the bound leaves to an attacker who adds
-    no noise: sqrt(2 b^2 + 1/4) over 1/2."""
-    scale = found.scales.get(system, 0.0)
-    return f"{2 * (2 * scale * scale + 0.25) ** 0.5:.1f}"
+    """How many times an honest client's largest movement the centred bound leaves to an attacker
+    who adds no noise."""
+    limit = honest_limit(LIGHT.padded_d, _scale(found, system))
+    return f"{limit / (0.5 * math.sqrt(LIGHT.padded_d)):.1f}"
 
 
 def _text(lines: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from experiments.accuracy.setting import ROUNDS, Recipe
+from fedperm_cli.presets import PAPER_EPSILON
 
 MALICIOUS = (2, 3, 5)
 """Of 15 clients: 13, 20 and 33 %."""
@@ -15,6 +16,7 @@ RECORD_EPSILON = 2.0
 
 class Attack(StrEnum):
     NOBODY = "nobody"
+    SILENT = "silent"
     FLIP = "flip-1"
     FLIP_10 = "flip-10"
     FLIP_100 = "flip-100"
@@ -22,6 +24,7 @@ class Attack(StrEnum):
     NOISE = "noise"
     BACKDOOR = "backdoor"
     BOOSTED = "backdoor-boosted"
+    LITTLE = "a-little"
     UNNOISED = "unnoised"
     ARRANGED = "arranged"
     MASKS_10 = "masks-10"
@@ -30,6 +33,7 @@ class Attack(StrEnum):
 
 IN_WORDS = {
     Attack.NOBODY: "nobody attacks",
+    Attack.SILENT: "nothing learned",
     Attack.FLIP: "sign flipped",
     Attack.FLIP_10: "sign flipped, 10 times as long",
     Attack.FLIP_100: "sign flipped, 100 times as long",
@@ -37,22 +41,16 @@ IN_WORDS = {
     Attack.NOISE: "extreme random values",
     Attack.BACKDOOR: "backdoor, by its data alone",
     Attack.BOOSTED: "backdoor, boosted",
+    Attack.LITTLE: "a little is enough",
     Attack.UNNOISED: "unnoised, directed",
     Attack.ARRANGED: "Laplace-looking, arranged",
     Attack.MASKS_10: "masks hold 10 for 1",
     Attack.MASKS_1000: "masks hold 1000 for 1",
 }
-AGAINST_FEDAVG = (
-    Attack.NOBODY,
-    Attack.FLIP,
-    Attack.FLIP_10,
-    Attack.FLIP_100,
-    Attack.LABELS,
-    Attack.NOISE,
-    Attack.BACKDOOR,
-    Attack.BOOSTED,
-)
-"""It has neither noise to hide in nor masks."""
+_AGAINST_FEDPERM = (Attack.UNNOISED, Attack.ARRANGED, Attack.MASKS_10, Attack.MASKS_1000)
+"""FedAvg has neither noise to hide in nor masks."""
+_AGAINST_FEDAVG = (Attack.LITTLE,)
+"""Made for rules that compare updates."""
 
 
 RECIPES = {
@@ -76,6 +74,12 @@ class System(StrEnum):
         return RECIPES[self]
 
     @property
+    def epsilon(self) -> float | None:
+        """Total, of the paper's unit or of one record."""
+        epsilons = {System.LIGHT: PAPER_EPSILON, System.RECORD: RECORD_EPSILON}
+        return epsilons.get(self)
+
+    @property
     def rounds(self) -> int:
         """FedAvg learns nearly all in its first."""
         return 10 if self is System.FEDAVG else ROUNDS
@@ -87,7 +91,8 @@ class System(StrEnum):
 
     @property
     def attacks(self) -> tuple[Attack, ...]:
-        return AGAINST_FEDAVG if self is System.FEDAVG else tuple(Attack)
+        others = _AGAINST_FEDPERM if self is System.FEDAVG else _AGAINST_FEDAVG
+        return tuple(attack for attack in Attack if attack not in others)
 
     @property
     def defences(self) -> tuple["Defence", ...]:
@@ -99,8 +104,6 @@ class System(StrEnum):
                 Defence.TRIMMED,
                 Defence.KRUM,
             )
-        if self is System.RECORD:
-            return Defence.NONE, Defence.CENTRED
         return Defence.NONE, Defence.PAPER, Defence.CENTRED
 
 

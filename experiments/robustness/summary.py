@@ -1,11 +1,11 @@
 """Scores of all seeds, cell by cell."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel
 
 from experiments.paper.records import ResultFile
 from experiments.robustness.scene import Score
@@ -31,13 +31,22 @@ class Cell:
 
     @property
     def stops(self) -> bool:
-        return 2 * self.stopped > self.seeds
+        """Then the accuracy is that of models that nobody went on with."""
+        return self.stopped > 0
+
+
+@dataclass(frozen=True)
+class Played:
+    """How a system was measured; `laplace_scale` is the mean over seeds."""
+
+    rounds: int
+    seeds: tuple[int, ...]
+    laplace_scale: float
 
 
 class Summary:
-    def __init__(self, cells: Mapping[Place, Cell], scales: Mapping[System, float]) -> None:
-        """`scales` are the mean Laplace scales."""
-        self.scales = scales
+    def __init__(self, cells: Mapping[Place, Cell], played: Mapping[System, Played]) -> None:
+        self.played = played
         self._cells = cells
 
     def __bool__(self) -> bool:
@@ -48,20 +57,41 @@ class Summary:
         return self._cells.get(Place(system, defence, Case(attack, count)))
 
 
+class _Settings(BaseModel):
+    system: System
+    defence: Defence
+    rounds: int
+    seed: int
+
+
+class _Result(BaseModel):
+    laplace_scale: float
+    scores: dict[str, Score]
+
+
 def summary_of(results: ResultFile) -> Summary:
+    found = [
+        (_Settings.model_validate(record.settings), _Result.model_validate(record.result))
+        for record in results.records
+    ]
     scores: dict[Place, list[Score]] = defaultdict(list)
-    scales: dict[System, list[float]] = defaultdict(list)
-    for record in results.records:
-        system = System(str(record.settings["system"]))
-        defence = Defence(str(record.settings["defence"]))
-        scales[system].append(TypeAdapter(float).validate_python(record.result["laplace_scale"]))
-        played = TypeAdapter(dict[str, Score]).validate_python(record.result["scores"])
-        for name, score in played.items():
+    for settings, result in found:
+        for name, score in result.scores.items():
             attack, _, malicious = name.partition("/")
-            scores[Place(system, defence, Case(Attack(attack), int(malicious)))].append(score)
+            case = Case(Attack(attack), int(malicious))
+            scores[Place(settings.system, settings.defence, case)].append(score)
     return Summary(
         {place: _cell(some) for place, some in scores.items()},
-        {system: fmean(some) for system, some in scales.items()},
+        {system: _played(system, found) for system in {settings.system for settings, _ in found}},
+    )
+
+
+def _played(system: System, found: Sequence[tuple[_Settings, _Result]]) -> Played:
+    some = [(settings, result) for settings, result in found if settings.system is system]
+    return Played(
+        rounds=max(settings.rounds for settings, _ in some),
+        seeds=tuple(sorted({settings.seed for settings, _ in some})),
+        laplace_scale=fmean(result.laplace_scale for _, result in some),
     )
 
 

@@ -11,10 +11,13 @@ from tempfile import TemporaryDirectory
 from pydantic import JsonValue
 
 from experiments.accuracy.setting import VALUE_BITS
+from fedperm.errors import ServiceError
 from fedperm_cli.bench.illustration import NUMBERS
+from fedperm_cli.demo.undertaker import Undertaker
 from fedperm_cli.presets import Preset
 
-_EXPECTED_SECONDS = {Preset.LIGHT: 300.0, Preset.HEAVY: 480.0}
+_EXPECTED_SECONDS = {Preset.LIGHT: 60.0, Preset.HEAVY: 480.0}
+_SWEEP_SECONDS = 240.0
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class TimingMeasurement:
 
     @property
     def expected_seconds(self) -> float:
-        return _EXPECTED_SECONDS[self.preset]
+        return _EXPECTED_SECONDS[self.preset] + (_SWEEP_SECONDS if self.sweeps else 0.0)
 
     def run(self, data: Path) -> Mapping[str, JsonValue]:
         del data
@@ -52,10 +55,22 @@ class TimingMeasurement:
 
 
 def _fedperm(arguments: list[str]) -> JsonValue:
-    """A process of its own: measuring starts workers, which one of a pool may not."""
-    command = [sys.executable, "-m", "fedperm_cli", *arguments]
-    finished = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
-    report: JsonValue = json.loads(finished.stdout)
+    """A process of its own: measuring starts workers, which one of a pool may not. It ends with
+    whoever waits for it, however that ends."""
+    undertaker = Undertaker()
+    with subprocess.Popen(  # noqa: S603 (a module of ours)
+        [sys.executable, "-m", "fedperm_cli", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        undertaker.watch(process.pid)
+        printed, said = process.communicate()
+    undertaker.dismiss()
+    if process.returncode:
+        raise ServiceError(f"fedperm {' '.join(arguments)} failed: {said}", "see what it says")
+    report: JsonValue = json.loads(printed)
     return report
 
 

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 import pytest
 
 from experiments.paper.comparison import compared
-from experiments.paper.execution import execute, missing
-from experiments.paper.records import Origin, Record, ResultFile, read
+from experiments.paper.execution import PROGRAM, execute, forget_other_code, missing
+from experiments.paper.origin import origin_here
+from experiments.paper.records import Origin, Record, ResultFile, read, write
+from fedperm.errors import ParameterError, SettingsError
+from fedperm.state_folder import sole_user
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,41 @@ def test_what_is_measured_is_kept_at_once_and_not_measured_again(tmp_path):
     assert (tmp_path / "marks").read_text() == "abz"
     assert missing(PLAN, tmp_path) == []
     assert [record.name for record in read(tmp_path, "counted").records] == ["a", "b", "z"]
+
+
+class BrokenPlanError(ParameterError):
+    """Known in this module, as a worker's errors are in theirs."""
+
+
+@dataclass(frozen=True)
+class Refused(Counted):
+    def run(self, data):
+        del data
+        raise BrokenPlanError("nothing to measure with", "bring something")
+
+
+def test_an_error_of_a_worker_arrives_with_what_to_do(tmp_path):
+    with pytest.raises(BrokenPlanError, match="nothing to measure with") as caught:
+        execute([Refused("a")], tmp_path, tmp_path, 1, lambda _m, _r: None)
+    assert caught.value.hint == "bring something"
+
+
+def test_one_plan_at_a_time_writes_to_a_folder(tmp_path):
+    with (
+        sole_user(tmp_path, PROGRAM),
+        pytest.raises(SettingsError, match=r"another experiments\.paper uses"),
+    ):
+        execute(PLAN[:1], tmp_path, tmp_path, 1, lambda _m, _r: None)
+
+
+def test_what_other_code_measured_is_measured_again(tmp_path):
+    write(tmp_path, kept(a=90.0))
+    forget_other_code(["accuracy"], tmp_path)
+    assert read(tmp_path, "accuracy").records == []
+    mine = origin_here("made up")
+    write(tmp_path, kept(a=90.0).with_record(kept(b=80.0).records[0], mine))
+    forget_other_code(["accuracy"], tmp_path)
+    assert [record.name for record in read(tmp_path, "accuracy").records] == ["b"]
 
 
 def kept(**accuracies: float) -> ResultFile:

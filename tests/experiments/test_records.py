@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+import pytest
+
 from experiments.paper.records import Origin, Record, ResultFile, read, write
+from fedperm.errors import ParameterError
 
 HERE = Origin(commit="abc", command="make", cores=2, processor="none", versions={"numpy": "2"})
 THERE = HERE.model_copy(update={"commit": "def"})
@@ -36,6 +39,13 @@ def test_a_file_is_read_as_it_was_written(tmp_path):
     write(tmp_path, filled())
     assert read(tmp_path, "accuracy") == filled()
     assert [path.name for path in tmp_path.iterdir()] == ["accuracy.json"]
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    (tmp_path / "accuracy.json").write_text('{"part": "accuracy", "records": [')
+    with pytest.raises(ParameterError, match=r"accuracy\.json is damaged") as caught:
+        read(tmp_path, "accuracy")
+    assert "remove it to measure anew" in caught.value.hint
 
 
 def test_a_missing_file_holds_nothing(tmp_path):

@@ -1,5 +1,6 @@
 """Attacks and bounds: what passes, what is cut, what clients refuse."""
 
+from dataclasses import replace
 from functools import cache
 from random import Random
 
@@ -9,14 +10,14 @@ import pytest
 from experiments.accuracy.fedperm import step as honest_step
 from experiments.accuracy.images import Given
 from experiments.accuracy.setting import CLIENTS
-from experiments.robustness.fedavg import FedAvg
+from experiments.robustness.fedavg import FedAvg, little
 from experiments.robustness.fedperm import FedPerm, document_for
 from experiments.robustness.malice import Attacker, Knowledge
 from experiments.robustness.measured import measurements
 from experiments.robustness.rules import clipped_mean, median, multi_krum, trimmed_mean
 from experiments.robustness.scene import Deal, scene_of
 from experiments.robustness.server import RefusedAverageError, Upload, step
-from experiments.robustness.setting import TARGET, Attack, Case, Defence, System
+from experiments.robustness.setting import SEEDS, TARGET, Attack, Case, Defence, System
 from experiments.robustness.shared_noise import Noisemaker
 from experiments.robustness.training import ClippedSteps, SgdSteps
 from fedperm.privacy.run_release import noise_of, promise_of
@@ -74,6 +75,7 @@ def test_honest_uploads_are_averaged_as_by_the_simulation():
         (Attack.UNNOISED, False),
         (Attack.ARRANGED, False),
         (Attack.MASKS_10, False),
+        (Attack.MASKS_1000, False),
     ],
 )
 def test_what_a_bound_cuts(defence, attack, cut):
@@ -91,23 +93,24 @@ def test_an_unnoised_attacker_uses_all_that_the_bound_leaves(defence):
     assert 0.99 * content.bound.limit < bounded.norm_before <= content.bound.limit
 
 
-def test_masks_of_ten_pass_every_check_and_pull_ten_times_as_much():
+@pytest.mark.parametrize(("attack", "times"), [(Attack.MASKS_10, 10), (Attack.MASKS_1000, 1000)])
+def test_forged_masks_pass_every_check_and_multiply_what_is_sent(attack, times):
     content = document(Defence.CENTRED)
     forger = attacker(Defence.CENTRED)
-    forged = [forger.upload(Attack.MASKS_10, KNOWN) for _ in range(KNOWN.attackers)]
+    forged = [forger.upload(attack, KNOWN) for _ in range(KNOWN.attackers)]
     plain = [Upload(upload.values) for upload in forged]
     honest = honest_uploads(content, CLIENTS - KNOWN.attackers)
     nothing = [Upload(np.full_like(honest[0].values, 1024))] * KNOWN.attackers
     without = step(content, honest + nothing)
     pulled, pulled_plainly = (step(content, honest + some) - without for some in (forged, plain))
-    assert np.allclose(pulled, 10 * pulled_plainly)
+    assert np.allclose(pulled, times * pulled_plainly)
     assert pulled @ KNOWN.shared < 0
 
 
 @pytest.mark.parametrize("defence", [Defence.CENTRED, Defence.NONE])
-def test_clients_refuse_what_masks_of_a_thousand_give(defence):
+def test_clients_refuse_a_forger_who_does_not_hold_back(defence):
     content = document(defence)
-    forged = attacker(defence).upload(Attack.MASKS_1000, KNOWN)
+    forged = replace(attacker(defence).upload(Attack.UNNOISED, KNOWN), factor=1000)
     with pytest.raises(RefusedAverageError):
         step(content, [*honest_uploads(content, CLIENTS - 1), forged])
 
@@ -171,14 +174,22 @@ def test_a_directed_attack_within_the_bound_undoes_what_clients_learn():
 
 
 def test_fedavg_falls_without_a_rule_and_stands_with_the_median():
-    cases = [Case(Attack.NOBODY, 0), Case(Attack.FLIP_100, 3)]
-    nobody, flipped = FedAvg(deal(), Defence.NONE, LIGHT.d, rounds=8).play(cases)
-    _, withstood = FedAvg(deal(), Defence.MEDIAN, LIGHT.d, rounds=8).play(cases)
+    cases = [Case(Attack.NOBODY, 0), Case(Attack.FLIP_100, 3), Case(Attack.SILENT, 3)]
+    nobody, flipped, silent = FedAvg(deal(), Defence.NONE, LIGHT.d, rounds=8).play(cases)
+    _, withstood, _ = FedAvg(deal(), Defence.MEDIAN, LIGHT.d, rounds=8).play(cases)
     assert nobody.accuracy > 70
+    assert nobody.accuracy > silent.accuracy > 60
     assert flipped.accuracy < 30
     assert withstood.accuracy > 70
 
 
+def test_a_little_is_within_what_honest_clients_differ_by():
+    """Of 15 clients 5 attack: 3 of the 10 honest must be outvoted, which 0.52 deviations do."""
+    honest = np.random.default_rng(1).normal(3.0, 2.0, (10, 4))
+    sent = little(honest, 5)
+    assert np.allclose((honest.mean(axis=0) - sent) / honest.std(axis=0), 0.5244, atol=1e-4)
+
+
 def test_a_name_is_given_once():
     names = [measurement.name for measurement in measurements(quick=False)]
-    assert len(names) == len(set(names)) == 30
+    assert len(names) == len(set(names)) == len(SEEDS) * (3 + 3 + 5)

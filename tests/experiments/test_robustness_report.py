@@ -53,7 +53,7 @@ def test_robustness_in_words_and_numbers(tmp_path):
         "| backdoor, boosted | not measured | not measured | 80.5 ± 0.7 (backdoor 90.0) |" in words
     )
     assert "| masks hold 1000 for 1 | not measured | not measured | refused by all |" in words
-    assert "28.3 times the largest movement" in words
+    assert "29.7 times the largest movement" in words  # sqrt(1,762,000) / (sqrt(8,000) / 2)
     assert section(ResultFile(part="robustness")) == ""
     picture = draw(robustness(), tmp_path / "robustness.svg")
     assert "<svg" in picture.read_text()

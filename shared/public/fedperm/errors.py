@@ -37,6 +37,9 @@ FedPermError
     └── UntrustedError        its answer fails a check: a signature, a fingerprint, a promise
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 
 class FedPermError(Exception):
     """Base of all errors raised on purpose: what was wrong, and what to do about it."""
@@ -48,6 +51,17 @@ class FedPermError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A worker process hands it on as it is, whatever its class takes to be made; an error that
+        cannot be unpickled would take the whole pool down."""
+        return _as_it_was, (type(self), vars(self))
+
+
+def _as_it_was(kind: type[FedPermError], members: Mapping[str, Any]) -> FedPermError:
+    error = kind.__new__(kind, members["message"])
+    vars(error).update(members)
+    return error
 
 
 class ParameterError(FedPermError):
