@@ -15,8 +15,10 @@ def test_bytes(count, words):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(0, "0.00 s"), (9.99, "9.99 s"), (12.3, "12 s"), (150, "2.5 min")]
-)
+    ("seconds", "words"),
+    [(0, "0.00 s"), (9.99, "9.99 s"), (12.3, "12 s"), (150, "2.5 min"), (70_884, "19.7 h"),
+     (864_000, "10.0 days")],
+)  # fmt: skip
 def test_seconds(seconds, words):
     assert as_seconds(seconds) == words
 

@@ -6,6 +6,7 @@ from fedperm.fold_job import Work
 from fedperm.multi_exponentiation import HALF_SIZE_COST, SPLIT_COST
 from fedperm.planner import plan
 from fedperm.windows import Geometry
+from fedperm_cli.average_noise import AverageNoise
 from fedperm_cli.plan.choices import Choice, geometries, marked, suggested
 from fedperm_cli.plan.forecast import fold_work
 from fedperm_cli.plan.measuring_keys import measuring_key
@@ -65,7 +66,7 @@ def test_an_epsilon_becomes_noise_for_every_choice():
     choices = planned("--d", "200", "--clients", "2", "--epsilon", "2")["choices"]
     assert {choice["epsilon"] for choice in choices} == {2.0}
     of_windows = {c["k1"]: c["laplace_scale"] for c in choices if c["k2"] == 1}
-    assert of_windows[25] > of_windows[50] > of_windows[100]
+    assert of_windows[25] > of_windows[50] > of_windows[100] > of_windows[200]
 
 
 def test_without_a_k1_it_takes_a_cheap_choice_with_little_noise():
@@ -77,10 +78,12 @@ def test_without_a_k1_it_takes_a_cheap_choice_with_little_noise():
 
 def test_without_noise_there_is_no_privacy():
     found = planned(*SMALL, "--no-noise", "--no-choices")
-    assert found["privacy"] is None
+    assert (found["privacy"], found["average_noise"]) == (None, None)
     assert len(found["choices"]) == 1
-    said = fedperm("plan", *SMALL, *SMALL_KEY, "--no-noise", "--no-choices").stdout
+    many = (*SMALL, "--k2", "99")
+    said = fedperm("plan", *many, *SMALL_KEY, "--no-noise", "--no-choices").stdout
     assert "no epsilon holds" in said
+    assert "k2 = 13 (99 asked for, a window has one): 3 clients" in said
 
 
 def test_people_read_the_same_numbers(small):
@@ -90,6 +93,19 @@ def test_people_read_the_same_numbers(small):
     assert "5. the whole update:" in said
     assert "Pareto-best" in said
     assert " planned " in said
+    # 2 sqrt(2) b / sqrt(3) C, and that times sqrt(50) after all rounds
+    assert "noise: standard deviation 83.2 C a parameter and round on the average of 3" in said
+    assert "after 50 rounds 588.3 C beside 50 C\n" in said
+    assert "warning: after all rounds the noise is 11.77 times the furthest" in said
+    assert small["average_noise"]["times_movement"] == pytest.approx(11.77, abs=0.005)
+
+
+@pytest.mark.parametrize(("scale", "drowns"), [(1.73, False), (1.74, True)])
+def test_a_warning_is_given_where_noise_is_twice_what_clients_can_move(scale, drowns):
+    """2 sqrt(2) b / sqrt(6 * T) against 2, where T = 1: b = sqrt(3)."""
+    words, *warning = AverageNoise(scale, clients=6, rounds=1).lines(clip=0.01)
+    assert "on the average of 6 clients, who move it by at most C = 0.01; after 1 round" in words
+    assert bool(warning) == drowns
 
 
 @pytest.mark.parametrize(
@@ -97,6 +113,7 @@ def test_people_read_the_same_numbers(small):
     [
         (("--d", "0", "--clients", "3"), "--d is 0"),
         (("--d", "10", "--clients", "0"), "--clients is 0"),
+        (("--d", "10", "--clients", "1"), "an average of one client"),
         (("--d", "10", "--clients", "3", "--k2", "2"), "need a k1"),
         (("--d", "10", "--clients", "3", "--no-choices"), "need a k1"),
         ((*SMALL, "--no-noise", "--epsilon", "1"), "contradict each other"),
@@ -136,8 +153,21 @@ def test_the_suggestion_is_the_cheapest_with_little_noise():
     assert suggested([choice(9, 1), choice(1.4, 4), choice(1, 9)]) == choice(1.4, 4)
 
 
-def test_a_tiny_model_is_one_window():
-    assert [(g.k1, g.k2) for g in geometries(6, None)] == [(6, 1)]
+@pytest.mark.parametrize(
+    ("d", "k1s"),
+    [
+        (6, [6, 25]),
+        (100, [25, 50, 100, 200]),
+        (150, [25, 50, 100, 150, 200]),
+        (7850, [25, 50, 100, 200, 400, 800, 1600]),
+    ],
+)
+def test_windows_of_a_small_model_reach_to_the_whole_of_it_and_one_further(d, k1s):
+    assert [g.k1 for g in geometries(d, None) if g.k2 == 1] == k1s
+    assert all(g.k2 <= g.windows for g in geometries(d, None))
+
+
+def test_a_wanted_cut_is_weighed_whatever_it_is():
     assert (5, 1) in [(g.k1, g.k2) for g in geometries(6, Geometry(6, 5, 1))]
 
 

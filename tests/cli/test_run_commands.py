@@ -46,6 +46,7 @@ def test_a_run_is_made_from_options_and_again_changes_nothing(
     assert first["status"]["state"] == "waiting"
     assert first["privacy"]["rows"]["paper_unit"]["epsilon"] > 0
     assert len(first["reasons"]) == 4
+    assert first["average_noise"]["in_a_round"] > 0
 
 
 def test_a_run_cannot_become_another(operator: Operator) -> None:
@@ -70,7 +71,7 @@ def test_people_see_the_hash_the_plan_and_every_row_of_the_privacy_report(
     key = with_key(operator, "readable")
     said = operator.succeeds("run", "create", "readable", *key, *DIGITS)
     assert operator.json("run", "show", "readable")["status"]["document"] in said
-    for words in ("geometry: 650 parameters", "values: ", "slots: ", "buckets: "):
+    for words in ("geometry: 650 parameters", "values: ", "slots: ", "buckets: ", "  noise: "):
         assert words in said
     for row in range(1, 10):
         assert f"\n{row}. " in said

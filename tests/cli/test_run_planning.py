@@ -196,6 +196,7 @@ def test_a_deadline_is_extended_by_half_of_it():
         ({"epsilon": None, "record_epsilon": 2.0}, "--record-epsilon needs a bound"),
         ({"norm_form": NormForm.PAPER}, "suits honest clients in the paper form"),
         ({"option": ["model"]}, "--option model is not of the form NAME=VALUE"),
+        ({"option": ["a=1", "b=1", "a=1"]}, "option a is given twice"),
     ],
 )
 def test_options_that_need_one_another_are_asked_for(change, words):
@@ -208,6 +209,9 @@ def test_options_that_need_one_another_are_asked_for(change, words):
     [
         ({"learning_rate": -1.0}, "learning_rate: .* greater than 0"),
         ({"min_contributors": 6}, "min_contributors exceeds clients_per_round"),
+        ({"clients": 1}, "an average of one client"),
+        ({"clients_per_round": 1}, "an average of one client"),
+        ({"min_contributors": 1}, "an average of one client"),
         ({"k1": 0}, "k1: "),
         ({"local_epochs": 2, "clip_norm_record": 1.0}, "one full-batch step"),
         ({"epsilon": -1.0}, "--epsilon is -1"),

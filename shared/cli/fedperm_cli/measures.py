@@ -3,6 +3,7 @@
 import time
 
 _BYTES = ("bytes", "kB", "MB", "GB", "TB")
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 UNKNOWN = "-"
 
@@ -18,7 +19,11 @@ def as_bytes(count: float) -> str:
 def as_seconds(seconds: float) -> str:
     if seconds < 10:
         return f"{seconds:.2f} s"
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
+    if seconds < 2 * _MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * _HOUR:
+        return f"{seconds / _MINUTE:.1f} min"
+    return f"{seconds / _HOUR:.1f} h" if seconds < 2 * _DAY else f"{seconds / _DAY:,.1f} days"
 
 
 def as_time(posix_seconds: float) -> str:

@@ -8,8 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-_WIDE = 200
-"""Columns of a pipe: rows are not folded where a program reads them."""
+_WIDE = 1000
+"""Columns of a pipe: rows are neither folded nor cut where a program reads them."""
 
 
 def stdout() -> Console:

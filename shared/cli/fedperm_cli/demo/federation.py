@@ -67,7 +67,7 @@ class Federation:
             clients = self._start_clients(key_server, aggregator)
             prepared = await prepare(NAME, run_options(self._options, min_records), keys.api)
             await create_run(prepared, keys.api, runs)
-            self._tell("run", in_words(prepared.document.content))
+            self._tell_run(prepared)
             guard = Guard(servers, clients)
             status = await guard.during(Watch(runs, NAME, view).until_over())
             await guard.during(guard.clients_end(CLIENTS_END_SECONDS))
@@ -112,6 +112,11 @@ class Federation:
             self._processes.start(name, "fedperm_client", environment)
             for name, environment in environments.items()
         ]
+
+    def _tell_run(self, prepared: PreparedRun) -> None:
+        self._tell("run", in_words(prepared.document.content))
+        if prepared.planned.warning is not None:
+            self._tell("warning", prepared.planned.warning)
 
     async def _outcome(
         self,

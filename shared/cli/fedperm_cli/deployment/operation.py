@@ -7,7 +7,6 @@ from fedperm.api.connection import Patience
 from fedperm.api.key_server import KeyServerApi
 from fedperm.clock import Clock
 from fedperm.errors import RefusedError
-from fedperm.run_document import RunDocument
 from fedperm.wire.aggregator import RunStatus
 from fedperm.wire.key_server import KeyRequest
 from fedperm_cli.deployment.options import OperationOptions, run_options, task_name, task_options
@@ -46,7 +45,7 @@ class Operation:
             await self._write_token(keys)
             prepared = await prepare(self.options.run, self._run_options(), keys.api)
             status = await _create(prepared, keys.api, runs)
-            self._tell_run(prepared.document.content, status)
+            self._tell_run(prepared, status)
             status = await Watch(runs, self.options.run, view).until_over(or_stopped=True)
             return await _outcome(status, prepared, runs)
 
@@ -75,9 +74,12 @@ class Operation:
         records = smallest_shard(task_name(options), given, options.shards, options.data)
         return run_options(options, records)
 
-    def _tell_run(self, document: RunDocument, status: RunStatus) -> None:
+    def _tell_run(self, prepared: PreparedRun, status: RunStatus) -> None:
+        document, warning = prepared.document.content, prepared.planned.warning
         rounds = document.rounds
         self.tell("run", f"{document.run}: {in_words(document)}")
+        if warning is not None:
+            self.tell("warning", warning)
         self.tell(
             "clients",
             f"{rounds.start_with} to begin with, at least {rounds.min_contributors} in a sum",

@@ -66,7 +66,7 @@ class OperationOptions(RecipeOptions):
         int, typer.Option(min=1, help="Parts of the data; a client has one of them.")
     ] = 5
     most_clients: Annotated[int, typer.Option(min=1, help="Asked in a round at most.")] = 20
-    quorum: Annotated[int, typer.Option(min=1, help="Clients needed in a sum.")] = 3
+    quorum: Annotated[int, typer.Option(min=2, help="Clients needed in a sum.")] = 3
     start_with: Annotated[
         int | None,
         typer.Option(help="Clients online before the first round.", show_default="the quorum"),

@@ -12,6 +12,7 @@ from fedperm.privacy.registry import accountant_named
 from fedperm.privacy.rendering import as_json
 from fedperm.privacy.report import PrivacyReport
 from fedperm.windows import Geometry
+from fedperm_cli.average_noise import AverageNoise
 from fedperm_cli.plan.choices import Choice, geometries, marked, suggested
 from fedperm_cli.plan.forecast import Forecast, forecast
 from fedperm_cli.plan.options import PlanOptions
@@ -33,8 +34,15 @@ class Answer:
     report: PrivacyReport | None
     choices: tuple[Choice, ...]
 
+    @property
+    def average_noise(self) -> AverageNoise | None:
+        if not self.laplace_scale:
+            return None
+        return AverageNoise(self.laplace_scale, self.options.clients, self.options.rounds)
+
     def to_json(self) -> str:
         geometry, packing = self.plan.geometry, self.plan.packing
+        noise = self.average_noise
         members = {
             "d": geometry.d,
             "k1": geometry.k1,
@@ -46,6 +54,7 @@ class Answer:
             "slots": packing.slots,
             "groups": packing.groups,
             "laplace_scale": self.laplace_scale,
+            "average_noise": None if noise is None else noise.members(),
             "reasons": list(self.plan.reasons),
             **asdict(self.forecast),
             "speed": asdict(self.speed),

@@ -65,12 +65,19 @@ def suggested(choices: Sequence[Choice]) -> Choice:
 
 
 def _grid(d: int) -> Iterator[Geometry]:
-    """A model smaller than the least window is one window."""
-    for k1 in [k1 for k1 in K1_CHOICES if k1 < d] or [d]:
+    for k1 in _windows(d):
         for k2 in K2_CHOICES:
             geometry = Geometry(d, k1, k2)
             if k2 <= geometry.windows:
                 yield geometry
+
+
+def _windows(d: int) -> list[int]:
+    """Those that are smaller than the model; then the whole of it, and one that is padded: a larger
+    crowd needs less noise."""
+    smaller = [k1 for k1 in K1_CHOICES if k1 < d]
+    larger = [k1 for k1 in K1_CHOICES if k1 > d]
+    return [*smaller, d, larger[0]] if larger else smaller
 
 
 def _beats(one: Choice, other: Choice) -> bool:

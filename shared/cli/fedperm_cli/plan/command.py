@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 def plan(*, options: PlanOptions, output: Output) -> None:
     """Say what a run will cost before it is made: ciphertexts, bytes, memory, time and privacy.
 
-    Times are those of this machine, measured for two seconds. Beside the wanted k1 and k2 it weighs
-    others: more positions and patterns cost time and bytes, and need less noise.
+    Times are those of this machine, measured for two seconds. Warns if the noise leaves nothing to
+    learn. Beside the wanted k1 and k2 it weighs others: more positions and patterns cost time and
+    bytes, and need less noise.
     """
     as_json = output.is_json()
     options.check()

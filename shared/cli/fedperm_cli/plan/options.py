@@ -77,6 +77,10 @@ class PlanOptions:
         ):  # fmt: skip
             if value < 1:
                 raise ParameterError(f"{name} is {value}", "choose 1 or more")
+        if self.clients == 1:
+            raise ParameterError(
+                "an average of one client is that client's update", "let --clients be 2 or more"
+            )
         if self.k1 is None and (self.k2 != 1 or self.no_choices):
             raise OptionsError("--k2 and --no-choices need a k1", "also give --k1")
 

@@ -1,10 +1,12 @@
 """A plan for people."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from rich.console import RenderableType
 from rich.table import Table
 
 from fedperm.privacy.rendering import as_text
+from fedperm.windows import Geometry
 from fedperm_cli.measures import UNKNOWN, as_bytes, as_seconds, counted
 from fedperm_cli.pages import facts, heading, indented, listing, show
 from fedperm_cli.plan.answer import Answer
@@ -19,7 +21,7 @@ def print_plan(answer: Answer) -> None:
     geometry, options = answer.plan.geometry, answer.options
     show(
         heading(
-            f"d = {geometry.d:,}, k1 = {geometry.k1:,}, k2 = {geometry.k2:,}: "
+            f"d = {geometry.d:,}, k1 = {geometry.k1:,}, k2 = {_patterns(geometry)}: "
             f"{counted(options.clients, 'client')}, {counted(options.rounds, 'round')}"
         ),
         *map(indented, answer.plan.reasons),
@@ -29,6 +31,7 @@ def print_plan(answer: Answer) -> None:
         _room(answer.forecast),
         heading("All rounds"),
         _run(answer),
+        *_learning(answer),
         "",
         NO_NOISE if answer.report is None else as_text(answer.report),
     )
@@ -40,6 +43,20 @@ def print_plan(answer: Answer) -> None:
             "epsilon: in the paper's unit, for as many parameters of an update as `protects` says. "
             "Less noise at the same epsilon is less privacy for everything else: rows 4 and 5.",
         )
+
+
+def _patterns(geometry: Geometry) -> str:
+    """There are no more patterns than windows."""
+    if geometry.patterns == geometry.k2:
+        return f"{geometry.k2:,}"
+    return f"{geometry.patterns:,} ({geometry.k2:,} asked for, a window has one)"
+
+
+def _learning(answer: Answer) -> Iterator[RenderableType]:
+    noise = answer.average_noise
+    if noise is not None:
+        yield heading("What can be learned")
+        yield from map(indented, noise.lines(answer.options.clip))
 
 
 def _round(forecast: Forecast, clients: int) -> Table:

@@ -14,11 +14,13 @@ from fedperm_cli.run.privacy import NO_NOISE
 
 def created_document(planned: PlannedRun, status: RunStatus | None) -> str:
     """One JSON object; `status` is null where nothing was sent."""
+    noise = planned.average_noise
     result: dict[str, Any] = {
         "run": planned.document.content.run,
         "document": planned.document.sha256,
         "status": None if status is None else status.model_dump(mode="json"),
         "reasons": planned.reasons,
+        "average_noise": None if noise is None else noise.members(),
         "privacy": privacy_document(planned.report),
     }
     return json.dumps(result)
@@ -51,4 +53,7 @@ def privacy_document(report: PrivacyReport | None) -> dict[str, Any] | None:
 
 
 def _print_plan(planned: PlannedRun) -> None:
-    show(heading("Plan"), *map(indented, planned.reasons), "", privacy_text(planned.report))
+    noise = planned.average_noise
+    lines = [] if noise is None else noise.lines(planned.document.content.noise.clip)
+    show(heading("Plan"), *map(indented, [*planned.reasons, *lines]))
+    show("", privacy_text(planned.report))

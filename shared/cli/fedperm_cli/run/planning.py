@@ -17,6 +17,7 @@ from fedperm.run_document import (
     RunDocument,
 )
 from fedperm.windows import Geometry
+from fedperm_cli.average_noise import AverageNoise
 from fedperm_cli.privacy.settings import Settings
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.privacy import report_of
@@ -38,6 +39,16 @@ class PlannedRun:
     document: FrozenDocument
     reasons: tuple[str, ...]
     report: PrivacyReport | None
+
+    @property
+    def average_noise(self) -> AverageNoise | None:
+        scale, rounds = self.document.content.noise.laplace_scale, self.document.content.rounds
+        return AverageNoise(scale, rounds.clients_per_round, rounds.count) if scale else None
+
+    @property
+    def warning(self) -> str | None:
+        """If nothing can be learned."""
+        return None if self.average_noise is None else self.average_noise.warning
 
 
 def plan_run(run: str, options: RunOptions, model: ModelSpec, key: KeySpec) -> PlannedRun:

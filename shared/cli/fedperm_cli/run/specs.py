@@ -31,8 +31,13 @@ def check(options: RunOptions) -> None:
     with options_in_words():
         task_of(options)
         shuffle_of(options)
-        rounds_of(options)
+        rounds = rounds_of(options)
         noise_wanted(options)
+    if min(rounds.clients_per_round, rounds.min_contributors) < 2:
+        raise ParameterError(
+            "an average of one client is that client's update",
+            "let --clients, --clients-per-round and --min-contributors be 2 or more",
+        )
     if options.norm_bound is None and options.norm_form is not NormForm.CENTRED:
         raise OptionsError(
             f"no norm bound is known that suits honest clients in the {options.norm_form} form",
@@ -92,7 +97,12 @@ def noise_wanted(options: RunOptions) -> Noise | None:
 
 
 def parse_task_options(texts: Iterable[str]) -> dict[str, OptionValue]:
-    return dict(_parse_task_option(text) for text in texts)
+    given: dict[str, OptionValue] = {}
+    for name, value in map(_parse_task_option, texts):
+        if name in given:
+            raise OptionsError(f"the task's option {name} is given twice", "give it once")
+        given[name] = value
+    return given
 
 
 def _parse_task_option(text: str) -> tuple[str, OptionValue]:
