@@ -14,6 +14,7 @@ import pytest
 from fedperm_cli.preflight.findings import State
 from fedperm_cli.preflight.machine import available_memory, look_at_disk, look_at_memory
 from tests.cli.operator import Finished, Operator
+from tests.cli.servers import Servers
 from tests.cli.small_run import make_run
 
 NOWHERE = "http://127.0.0.1:1"
@@ -39,7 +40,7 @@ def test_all_is_well_with_two_servers_and_a_run(operator: Operator, run: str) ->
     assert set(states(finished).values()) == {"good"}
     assert list(states(finished)) == [
         *("key server", "clock of the key server", "aggregator", "clock of the aggregator"),
-        *("run", "key", "disk", "memory", "dry round"),
+        *("token", "run", "key", "disk", "memory", "dry round"),
     ]
     found = findings(finished)
     key = operator.json("keys", "ls")["keys"]
@@ -66,8 +67,9 @@ def test_servers_that_are_away_fail_and_the_rest_is_still_looked_at(operator: Op
     assert states(finished) == {
         "key server": "failed",
         "aggregator": "failed",
+        "token": "skipped",
         "run": "skipped",
-        "key": "skipped",
+        "key": "failed",
         "disk": "good",
         "memory": "good",
         "dry round": "good",
@@ -85,6 +87,22 @@ def test_servers_that_were_mixed_up_are_noticed(operator: Operator) -> None:
     found = findings(finished)
     assert "correct --keyserver" in found["key server"]["hint"]
     assert "correct --aggregator" in found["aggregator"]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("token_file", "token"), [(None, "skipped"), ("missing", "failed"), ("key-operator", "failed")]
+)
+def test_a_run_that_nobody_can_look_at_fails_and_the_rest_is_still_looked_at(
+    operator: Operator, servers: Servers, run: str, token_file: str | None, token: str
+) -> None:
+    """Without a token, with a file that is not there, with somebody else's token."""
+    variable = "FEDPERM_RUN_OPERATOR_TOKEN_FILE"
+    given = {} if token_file is None else {variable: str(servers.folder / token_file)}
+    finished = operator.without(variable).instead(**given)("preflight", "--run", run, "--json")
+    assert finished.returncode == 1
+    found = states(finished)
+    assert (found["token"], found["run"], found["key"]) == (token, "failed", "skipped")
+    assert found["dry round"] == "good"
 
 
 def test_a_run_that_does_not_exist_fails(operator: Operator) -> None:

@@ -20,8 +20,9 @@ from fedperm_cli.preflight.pages import print_findings
 def preflight(*, options: PreflightOptions, output: Output) -> None:
     """Look for what would go wrong in a run: servers, clocks, keys, room, a dry round.
 
-    Says how to mend what it finds; exit code 1 if a check failed. Changes nothing anywhere, and
-    needs no token; with the run operator's it also compares the key at both servers.
+    Says how to mend what it finds; exit code 1 if a check failed, or if the named run or key cannot
+    be looked at. Changes nothing anywhere. Only a run needs a token, its operator's: its key is
+    then compared at both servers.
     """
     as_json = output.is_json()
     options.check()

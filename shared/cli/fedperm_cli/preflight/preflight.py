@@ -1,5 +1,6 @@
 """All checks in order. Whatever fails, the others are still made."""
 
+import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from random import Random
@@ -22,8 +23,10 @@ from fedperm_cli.preflight.machine import (
 )
 from fedperm_cli.preflight.options import PreflightOptions
 from fedperm_cli.preflight.servers import AGGREGATOR, KEY_SERVER, look_at
-from fedperm_cli.servers.sessions import RunOperator, key_server, run_operator
+from fedperm_cli.servers.sessions import RunOperator, key_server, operator_token, run_operator
 from fedperm_secret.keys import SecretKey
+
+_SEE_ABOVE = "mend what is said above"
 
 
 @dataclass(frozen=True)
@@ -33,27 +36,45 @@ class Preflight:
     randomness: Random
 
     async def findings(self) -> list[Finding]:
-        options = self.options
-        asked = await look_at(KEY_SERVER, options.key_server, self.clock)
-        asked += await look_at(AGGREGATOR, options.aggregator_server, self.clock)
+        asked = await self._servers()
         are_there = {finding.check: finding.state is State.GOOD for finding in asked}
         async with AsyncExitStack() as stack:
-            operator = await self._operator(stack, is_there=are_there[AGGREGATOR.name])
+            token, operator = await self._operator(stack, is_there=are_there[AGGREGATOR.name])
             run, document = await self._run(operator)
             key = await self._key(document, operator, is_there=are_there[KEY_SERVER.name])
-        return [*asked, run, key, *self._machine(document)]
+        return [*asked, token, run, key, *self._machine(document)]
 
-    async def _operator(self, stack: AsyncExitStack, *, is_there: bool) -> RunOperator | None:
-        server, token_file = self.options.aggregator_server, self.options.run_operator_token_file
-        if server is None or token_file is None or not is_there:
-            return None
-        return await stack.enter_async_context(run_operator(server, token_file))
+    async def _servers(self) -> list[Finding]:
+        """Both at once: one that is away is waited for."""
+        key_server, aggregator = await asyncio.gather(
+            look_at(KEY_SERVER, self.options.key_server, self.clock),
+            look_at(AGGREGATOR, self.options.aggregator_server, self.clock),
+        )
+        return [*key_server, *aggregator]
+
+    async def _operator(
+        self, stack: AsyncExitStack, *, is_there: bool
+    ) -> tuple[Finding, RunOperator | None]:
+        server, file = self.options.aggregator_server, self.options.run_operator_token_file
+        if file is None:
+            return skipped("token", "not given", "give --run-operator-token-file"), None
+        try:
+            operator_token(file)
+            if server is None or not is_there:
+                return skipped("token", "not tried: there is no aggregator", _SEE_ABOVE), None
+            operator = await stack.enter_async_context(run_operator(server, file))
+            await operator.api.runs(operator.token)
+        except FedPermError as error:
+            return failed("token", error.message, error.hint), None
+        return good("token", f"the aggregator takes the one in {file}"), operator
 
     async def _run(self, operator: RunOperator | None) -> tuple[Finding, RunDocument | None]:
         run = self.options.run
-        if run is None or operator is None:
+        if run is None:
             hint = "give --run, --aggregator and --run-operator-token-file"
             return skipped("run", "not looked at", hint), None
+        if operator is None:
+            return failed("run", f"{run} cannot be looked at without its operator", _SEE_ABOVE), None
         try:
             document = (await operator.api.document(run, operator.token)).content
             status = await operator.api.run(run, operator.token)
@@ -67,8 +88,10 @@ class Preflight:
     ) -> Finding:
         name = self.options.key or (None if document is None else document.key.key)
         server = self.options.key_server
-        if name is None or server is None or not is_there:
-            return skipped("key", "not looked at", "give --keyserver and --key or --run")
+        if server is None or not is_there:
+            return self._key_out_of_reach()
+        if name is None:
+            return skipped("key", "not looked at", "give --key or --run")
         try:
             async with key_server(server) as keys:
                 insecure = document is not None and document.insecure_for_tests
@@ -80,6 +103,13 @@ class Preflight:
         except FedPermError as error:
             return failed("key", error.message, error.hint)
         return good("key", f"{_words(record)}, the same at both servers")
+
+    def _key_out_of_reach(self) -> Finding:
+        """Whoever names a key wants to know of it."""
+        key = self.options.key
+        if key is None:
+            return skipped("key", "not looked at", "give --keyserver and --key or --run")
+        return failed("key", f"{key} cannot be looked at without the key server", _SEE_ABOVE)
 
     def _machine(self, document: RunDocument | None) -> list[Finding]:
         """Against what a client of the run needs, if a run is known."""
