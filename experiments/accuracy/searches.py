@@ -112,61 +112,71 @@ LIGHT_DEFAULT, HEAVY_DEFAULT = fedperm(LIGHT, "default"), fedperm(HEAVY, "defaul
 BY_RECORD = Wish(Algorithm.FEDPERM, RECORD_EPSILON, LIGHT, for_record=True)
 
 
-def _filtered(name: str, wish: Wish, grid: Sequence[Tried], best: int | None = None) -> Search:
+def _filtered(name: str, wish: Wish, grid: Sequence[Tried], *, best: int) -> Search:
     return Search(name, wish, grid, FilterName.ORIENTATIONS, best)
 
 
-def _raw(name: str, wish: Wish, grid: Sequence[Tried], best: int | None = None) -> Search:
+def _raw(name: str, wish: Wish, grid: Sequence[Tried], *, best: int) -> Search:
     return Search(f"raw {name}", wish, grid, FilterName.NONE, best)
 
 
 SEARCHES = (
-    _filtered("fedavg", FEDAVG, _unbounded((0.03, 0.1, 0.3, 1.0))),
-    _filtered("cdp", CDP, _by_norm((0.01, 0.02, 0.05), (0.01, 0.03, 0.1))),
-    _filtered("ldp", LDP, _by_norm((0.0002, 0.0005, 0.001), (0.01, 0.03, 0.1))),
+    _filtered("fedavg", FEDAVG, _unbounded((0.03, 0.1, 0.3, 1.0)), best=6),
+    _filtered("cdp", CDP, _by_norm((0.01, 0.02, 0.05), (0.01, 0.03, 0.1)), best=3),
+    _filtered("ldp", LDP, _by_norm((0.0002, 0.0005, 0.001), (0.01, 0.03, 0.1)), best=0),
     _filtered(
         "fedperm light paper",
         LIGHT_PAPER,
         _by_coordinate((0.0003, 0.0005, 0.001), (0.01, 0.03, 0.1)),
+        best=3,
     ),
     _filtered(
         "fedperm heavy paper",
         HEAVY_PAPER,
         _by_coordinate((0.0005, 0.001, 0.002), (0.03, 0.1, 0.3)),
+        best=4,
     ),
     _filtered(
         "fedperm light default",
         LIGHT_DEFAULT,
         _by_coordinate((0.001, 0.002, 0.004), (0.03, 0.1, 0.3)),
+        best=4,
     ),
     _filtered(
         "fedperm heavy default",
         HEAVY_DEFAULT,
         _by_coordinate((0.004, 0.01, 0.02), (0.1, 0.3, 1.0)),
+        best=4,
     ),
-    _filtered("fedperm record", BY_RECORD, _by_record((0.03, 0.1, 0.3, 1.0), (1.0, 3.0, 10.0))),
-    _raw("fedavg", FEDAVG, _unbounded((0.1, 0.3, 1.0, 3.0))),
-    _raw("cdp", CDP, _by_norm((0.02, 0.05, 0.1), (0.03, 0.1, 0.3))),
-    _raw("ldp", LDP, _by_norm((0.002, 0.005, 0.01), (0.03, 0.1, 0.3))),
+    _filtered(
+        "fedperm record", BY_RECORD, _by_record((0.03, 0.1, 0.3, 1.0), (1.0, 3.0, 10.0)), best=5
+    ),
+    _raw("fedavg", FEDAVG, _unbounded((0.1, 0.3, 1.0, 3.0)), best=6),
+    _raw("cdp", CDP, _by_norm((0.02, 0.05, 0.1), (0.03, 0.1, 0.3)), best=4),
+    _raw("ldp", LDP, _by_norm((0.002, 0.005, 0.01), (0.03, 0.1, 0.3)), best=3),
     _raw(
         "fedperm light paper",
         LIGHT_PAPER,
         _by_coordinate((0.0005, 0.001, 0.002), (0.03, 0.1, 0.3)),
+        best=4,
     ),
     _raw(
         "fedperm heavy paper",
         HEAVY_PAPER,
         _by_coordinate((0.001, 0.002, 0.004), (0.1, 0.3, 1.0)),
+        best=4,
     ),
     _raw(
         "fedperm light default",
         LIGHT_DEFAULT,
         _by_coordinate((0.002, 0.004, 0.01), (0.3, 1.0, 3.0)),
+        best=4,
     ),
     _raw(
         "fedperm heavy default",
         HEAVY_DEFAULT,
         _by_coordinate((0.01, 0.02, 0.05), (0.3, 1.0, 3.0)),
+        best=4,
     ),
 )
 
