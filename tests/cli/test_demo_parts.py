@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import signal
 import stat
 from dataclasses import replace
@@ -135,7 +136,17 @@ def test_equal_models_after_every_round_are_a_success(capsys):
     good = outcome(*SAME)
     assert good.succeeded
     print_outcome(good)
-    assert "identical: yes" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "identical: yes" in said
+    assert re.search(r"\nAccuracy on public test data, by round\n +1 to +1 +50.0%\n", said)
+
+
+def test_losses_stand_where_there_are_no_accuracies(capsys):
+    (tested,) = outcome(*SAME).rounds
+    print_outcome(outcome(*SAME, rounds=(replace(tested, accuracies=()),)))
+    said = capsys.readouterr().out
+    assert re.search(r"\nLoss on public test data, by round\n +1 to +1 +0.500\n", said)
+    assert "Accuracy" not in said
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """One round in a few numbers, from reports made by hand."""
 
+from dataclasses import replace
+
 from fedperm.wire.aggregator import RoundState
 from fedperm_cli.run.pages import accuracy_words
 from fedperm_cli.run.round_summary import summarise
@@ -27,6 +29,11 @@ def test_a_round_that_nobody_tested_has_no_accuracy():
     summary = summarise(round_report(1, [None]))
     assert (summary.accuracy, summary.loss) == (None, None)
     assert accuracy_words(summary) == "-"
+
+
+def test_a_task_without_classes_is_told_of_by_its_loss():
+    summary = replace(summarise(round_report(1, [0.5])), accuracies=(), loss=0.5814)
+    assert round_line(summary).startswith("round    1  1 of 1 clients  test loss      0.581   3.50")
 
 
 def test_a_line_says_all_of_it():

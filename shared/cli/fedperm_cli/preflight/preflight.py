@@ -74,7 +74,7 @@ class Preflight:
             hint = "give --run, --aggregator and --run-operator-token-file"
             return skipped("run", "not looked at", hint), None
         if operator is None:
-            return failed("run", f"{run} cannot be looked at without its operator", _SEE_ABOVE), None
+            return failed("run", f"only its operator may look at {run}", _SEE_ABOVE), None
         try:
             document = (await operator.api.document(run, operator.token)).content
             status = await operator.api.run(run, operator.token)

@@ -58,7 +58,7 @@ def _round_cells(summary: RoundSummary) -> Iterable[str]:
         str(summary.included),
         str(summary.bounded),
         accuracy_words(summary),
-        UNKNOWN if summary.loss is None else f"{summary.loss:.3f}",
+        loss_words(summary),
         *map(as_seconds, (seconds.train, seconds.encrypt, seconds.upload, seconds.fold)),
         as_seconds(seconds.decrypt),
         UNKNOWN if summary.total_seconds is None else as_seconds(summary.total_seconds),
@@ -72,6 +72,10 @@ def accuracy_words(summary: RoundSummary) -> str:
     if len(summary.accuracies) > 1:
         return "clients differ"
     return as_share(summary.accuracy)
+
+
+def loss_words(summary: RoundSummary) -> str:
+    return UNKNOWN if summary.loss is None else f"{summary.loss:.3f}"
 
 
 def _status_rows(status: RunStatus) -> Iterable[tuple[str, str]]:

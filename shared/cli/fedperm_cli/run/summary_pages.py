@@ -1,6 +1,6 @@
 """The end of a run for people: what was learned, and what it cost in time, bytes and privacy."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import mean
 
 from rich.console import RenderableType
@@ -10,7 +10,7 @@ from fedperm_cli.measures import as_bytes, as_seconds
 from fedperm_cli.pages import facts, heading, indented, listing
 from fedperm_cli.run.created_pages import privacy_text
 from fedperm_cli.run.outcome import RunOutcome
-from fedperm_cli.run.pages import accuracy_words
+from fedperm_cli.run.pages import accuracy_words, loss_words
 from fedperm_cli.run.round_summary import RoundSummary
 
 _ROUNDS_IN_A_LINE = 10
@@ -27,12 +27,15 @@ _PHASES = {
 
 
 def summary_of(outcome: RunOutcome) -> Iterator[RenderableType]:
-    """Parts to be shown one below the other: accuracies of tasks that have test data, times and
-    bytes of rounds of which somebody reported."""
+    """Parts to be shown one below the other: accuracies of tasks that have test data, or losses
+    where there are no classes; times and bytes of rounds of which somebody reported."""
     told = [summary for summary in outcome.rounds if summary.reports]
     if any(summary.accuracies for summary in told):
         yield heading("Accuracy on public test data, by round")
-        yield from map(indented, _accuracies(outcome.rounds))
+        yield from map(indented, _by_round(outcome.rounds, accuracy_words))
+    elif any(summary.loss is not None for summary in told):
+        yield heading("Loss on public test data, by round")
+        yield from map(indented, _by_round(outcome.rounds, loss_words))
     if told:
         yield heading("Time by phase")
         yield _times(told)
@@ -42,10 +45,12 @@ def summary_of(outcome: RunOutcome) -> Iterator[RenderableType]:
     yield privacy_text(outcome.report)
 
 
-def _accuracies(rounds: Sequence[RoundSummary]) -> Iterator[str]:
+def _by_round(
+    rounds: Sequence[RoundSummary], words_of: Callable[[RoundSummary], str]
+) -> Iterator[str]:
     for start in range(0, len(rounds), _ROUNDS_IN_A_LINE):
         line = rounds[start : start + _ROUNDS_IN_A_LINE]
-        words = "  ".join(f"{accuracy_words(summary):>6}" for summary in line)
+        words = "  ".join(f"{words_of(summary):>6}" for summary in line)
         yield f"{line[0].round:3} to {line[-1].round:3}  {words}"
 
 

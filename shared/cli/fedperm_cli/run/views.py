@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from fedperm.wire.aggregator import RoundState
 from fedperm_cli.measures import as_bytes, as_seconds
-from fedperm_cli.run.pages import accuracy_words
+from fedperm_cli.run.pages import accuracy_words, loss_words
 from fedperm_cli.run.round_progress import RoundProgress
 from fedperm_cli.run.round_summary import RoundSummary
 from fedperm_cli.run.watching import View
@@ -99,10 +99,17 @@ def round_line(summary: RoundSummary) -> str:
         return f"{head}  aborted: {summary.reason}"
     parts = (
         f"{summary.included} of {summary.selected} clients",
-        f"test accuracy {accuracy_words(summary):>6}",
+        _quality(summary),
         f"{as_seconds(summary.total_seconds or 0.0):>7}",
         f"up {as_bytes(summary.bytes_up):>7}",
         f"down {as_bytes(summary.bytes_down):>7}",
         f"{summary.bounded} bounded" + (f", {summary.rejected} rejected" * bool(summary.rejected)),
     )
     return "  ".join([head, *parts])
+
+
+def _quality(summary: RoundSummary) -> str:
+    """In as many columns: a task of numbers instead of classes has a loss and no accuracy."""
+    if summary.accuracies or summary.loss is None:
+        return f"test accuracy {accuracy_words(summary):>6}"
+    return f"test loss {loss_words(summary):>10}"

@@ -51,7 +51,7 @@ function tiles(state) {
   const received = state.list.reduce((sum, round) => sum + round.bytes_up, 0);
   const online = now.clients.filter((client) => client.online).length;
   return [
-    tile("Test accuracy", accuracy(tested), tested ? `after round ${tested.number}` : "no report yet", "accuracy"),
+    tile("Test accuracy", accuracy(tested), tested ? after(tested) : "no report yet", "accuracy"),
     tile("Test loss", decimal(tested?.loss), tested ? "on public test data" : "", "loss"),
     tile("Clients online", `${online} of ${now.clients.length}`, "heard of lately", "online"),
     tile("Last round", seconds(done?.total_seconds), done ? outcome(done) : "", "seconds"),
@@ -59,6 +59,8 @@ function tiles(state) {
     tile("Received", received ? octets(received) : NOTHING, state.list[0]?.number > 1 ? `in the newest ${plural(state.list.length, "round")}` : "from all clients so far", "received"),
   ];
 }
+
+const after = (round) => (round.accuracy === null ? "the task has none" : `after round ${round.number}`);
 
 const outcome = (round) =>
   round.state === "aborted" ? "aborted" : `${round.included} of ${plural(round.selected, "client")}`;

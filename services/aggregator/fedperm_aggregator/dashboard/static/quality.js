@@ -26,7 +26,7 @@ export class QualityPanel {
     const losses = tested.map((round) => ({ x: round.number, y: round.loss, text: decimal(round.loss) }));
     const values = losses.map((point) => point.y);
     this.#loss.show(curve(losses, facts.rounds, marks(Math.min(0, ...values), Math.max(0.1, ...values)), mark));
-    show(this.#note, note(list, good));
+    show(this.#note, note(list, tested, good));
     this.#table.show("Test accuracy and loss by round", [{ title: "Round", number: true }, { title: "State" },
       { title: "In the sum", number: true }, { title: "Accuracy", number: true }, { title: "Loss", number: true }, { title: "Reports", number: true }],
       () => list.map((round) => [String(round.number), round.reason ? `${round.state}: ${round.reason}` : round.state,
@@ -34,9 +34,10 @@ export class QualityPanel {
   }
 }
 
-function note(list, good) {
+function note(list, tested, good) {
   const differ = good.filter((round) => round.accuracy_low !== round.accuracy_high).length;
   if (differ) return `Clients disagree in ${plural(differ, "round")}: another model, other test data, or a false report. The middle one is shown.`;
   if (good.length) return "Measured by the clients: the aggregator cannot read the model. All of them agree.";
+  if (tested.length) return "The task has no accuracy: its clients report a loss alone, which is beside this.";
   return list.length ? "No client has reported an accuracy yet." : "The first round has not opened yet.";
 }

@@ -1,7 +1,7 @@
 // One run: everything that is known of it now, and what is new as it comes.
 import { el } from "./dom.js";
 import { Live, ask } from "./live.js";
-import { accuracy } from "./words.js";
+import { accuracy, decimal } from "./words.js";
 import { ClientsPanel } from "./clients.js";
 import { HeroPanel } from "./hero.js";
 import { KeyPanel } from "./key.js";
@@ -72,5 +72,7 @@ function announce(state, before) {
   const round = state.newest(isPublished);
   if (!round || round.number === before) return;
   document.getElementById("news").textContent =
-    `Round ${round.number} of ${state.facts.rounds} is published, accuracy ${accuracy(round)}.`;
+    `Round ${round.number} of ${state.facts.rounds} is published, ${quality(round)}.`;
 }
+
+const quality = (round) => (round.accuracy === null ? `loss ${decimal(round.loss)}` : `accuracy ${accuracy(round)}`);
