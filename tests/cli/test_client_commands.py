@@ -41,8 +41,13 @@ def test_a_token_goes_into_a_file_for_its_owners_eyes_only(
     assert token not in said
     assert "alice" in said
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    again = operator.json("client", "token", key, "--output", str(file))
-    assert (again["token"], again["file"]) == (None, str(file))
+    other = operator.json("client", "token", key, "--output", str(tmp_path / "other"))
+    assert (other["token"], other["file"]) == (None, str(tmp_path / "other"))
+    again = operator("client", "token", key, "--output", str(file))
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+    assert file.read_text().strip() == token
+    assert len(operator.json("client", "ls", key)["tokens"]) == 2
 
 
 def test_no_token_is_made_that_cannot_be_kept(operator: Operator, key: str, tmp_path) -> None:
@@ -52,13 +57,10 @@ def test_no_token_is_made_that_cannot_be_kept(operator: Operator, key: str, tmp_
     assert operator.json("client", "ls", key)["tokens"] == []
 
 
-def test_a_refused_token_leaves_the_file_of_the_last_one(operator: Operator, tmp_path) -> None:
-    file = tmp_path / "token"
-    file.write_text("the last one")
-    finished = operator("client", "token", "no-such-key", "--output", str(file))
+def test_a_refused_token_leaves_no_file(operator: Operator, tmp_path) -> None:
+    finished = operator("client", "token", "no-such-key", "--output", str(tmp_path / "token"))
     assert finished.returncode == 3
-    assert file.read_text() == "the last one"
-    assert list(tmp_path.iterdir()) == [file]
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`fedperm keys audit`: the whole log of a real key server, and edits of its database."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -99,6 +100,13 @@ def test_an_end_that_was_kept_must_still_be_there(operator: Operator) -> None:
     assert f"does not hold the entry with hash {UNKNOWN}" in broken(operator, "--kept", UNKNOWN)
 
 
+@pytest.mark.parametrize("command", [("keys", "audit"), ("audit", "verify")])
+def test_what_is_no_hash_is_no_alarm(operator: Operator, command: tuple[str, str]) -> None:
+    finished = operator(*command, "--kept", UNKNOWN[1:])
+    assert finished.returncode == 2
+    assert "is no hash" in finished.stderr
+
+
 def test_nobody_but_the_key_operator_reads_it(operator: Operator) -> None:
     token = operator.environment["FEDPERM_RUN_OPERATOR_TOKEN_FILE"]
     finished = operator.instead(FEDPERM_KEY_OPERATOR_TOKEN_FILE=token)("keys", "audit")
@@ -125,6 +133,11 @@ def test_a_copy_is_verified_without_a_server(operator: Operator, tmp_path) -> No
     auditor = Operator({})
     end = operator.json("keys", "audit")["end"]
     assert auditor.json("audit", "verify", "--file", str(copy))["end"] == end
+    log = json.loads(copy.read_text())
+    (tmp_path / "cut.json").write_text(json.dumps(log | {"entries": log["entries"][:-2]}))
+    finished = auditor("audit", "verify", "--file", str(tmp_path / "cut.json"))
+    assert finished.returncode == 1
+    assert f"says that its end is another: number {end['number']}" in finished.stderr
     copy.write_text(copy.read_text().replace("copied", "forged"))
     finished = auditor("audit", "verify", "--file", str(copy))
     assert finished.returncode == 1

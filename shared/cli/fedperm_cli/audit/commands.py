@@ -10,6 +10,7 @@ import typer
 
 from fedperm_cli.exit_codes import EPILOG
 from fedperm_cli.keys.audit import VerifiedLog, read_copy, read_log
+from fedperm_cli.keys.kept_end import KeptEnd
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
 from fedperm_cli.pages import show
@@ -37,10 +38,7 @@ def verify(
             help="A copy, as `fedperm keys audit --json` prints it: needs no server.",
         ),
     ] = None,
-    kept: Annotated[
-        str | None,
-        typer.Option(metavar="HASH", help="The end of an earlier audit: it must still be there."),
-    ] = None,
+    kept: KeptEnd = None,
     access: AsKeyOperatorIfNeeded,
     output: Output,
 ) -> None:

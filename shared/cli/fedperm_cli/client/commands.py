@@ -13,7 +13,7 @@ from fedperm.clock import SystemClock
 from fedperm.wire.key_server import ClientList, TokenList, TokenRequest
 from fedperm_cli.client.pages import print_clients, print_revocation, print_token
 from fedperm_cli.client.revocation import Revoked, revoke_at_key_server, revoke_everywhere
-from fedperm_cli.client.tokens import IssuedToken, issue_token, token_request
+from fedperm_cli.client.tokens import IssuedToken, check_new, issue_token, token_request
 from fedperm_cli.exit_codes import EPILOG
 from fedperm_cli.names import ClientName, KeyName, RunNames, checked_name
 from fedperm_cli.option_groups import with_option_groups
@@ -52,7 +52,7 @@ def token(
             metavar="FILE",
             dir_okay=False,
             show_default="the screen",
-            help="Write the token there, for its owner's eyes only, and not to the screen.",
+            help="A new file for the token, for its owner's eyes only; not to the screen.",
         ),
     ] = None,
     access: AsKeyOperator,
@@ -60,6 +60,7 @@ def token(
 ) -> None:
     """Make an enrolment token. Whoever has it gets the secret key: hand it over safely."""
     as_json = output.is_json()
+    check_new(file)
     issued = asyncio.run(_token(access, key, token_request(uses, hours, name), file))
     if as_json:
         typer.echo(issued.to_json())

@@ -32,6 +32,14 @@ def token_request(uses: int, hours: float, client: str | None) -> TokenRequest:
     return TokenRequest(uses=uses, expires_in_seconds=hours * 3600, client=client)
 
 
+def check_new(file: Path | None) -> None:
+    """A token is shown once: another one in its file would be the end of it."""
+    if file is not None and file.exists():
+        raise OptionsError(
+            f"{file} is there already", "choose another file, or remove this one if nobody needs it"
+        )
+
+
 async def issue_token(
     operator: KeyOperator, key: str, wanted: TokenRequest, file: Path | None
 ) -> IssuedToken:

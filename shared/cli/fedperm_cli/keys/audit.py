@@ -46,7 +46,8 @@ class VerifiedLog:
 
 
 def read_copy(path: Path) -> VerifiedLog:
-    """As `to_json` writes it; its own end is not believed."""
+    """As `to_json` writes it. Its own end is not believed, but entries that it tells of and lacks
+    are missed."""
     try:
         copy = _Copy.model_validate_json(path.read_bytes())
     except OSError as error:
@@ -55,7 +56,14 @@ def read_copy(path: Path) -> VerifiedLog:
         raise ParameterError(
             f"{path} is no copy of an audit log", "make one: fedperm keys audit --json > FILE"
         ) from None
-    return VerifiedLog(copy.entries, verify_chain(copy.entries))
+    end = verify_chain(copy.entries)
+    if end != ChainEnd(copy.end.number, copy.end.hash):
+        raise UntrustedError(
+            f"{path} ends with entry {end.number}, and says that its end is another: number "
+            f"{copy.end.number}, hash {copy.end.hash}",
+            "entries were removed or added: compare it with another copy",
+        )
+    return VerifiedLog(copy.entries, end)
 
 
 async def read_log(operator: KeyOperator) -> VerifiedLog:

@@ -12,6 +12,7 @@ from fedperm.paillier import DEFAULT_KEY_BITS
 from fedperm.wire.key_server import KeyList, KeyRequest, KeyStatus
 from fedperm_cli.exit_codes import EPILOG
 from fedperm_cli.keys.audit import VerifiedLog, read_log
+from fedperm_cli.keys.kept_end import KeptEnd
 from fedperm_cli.keys.pages import print_key, print_keys, print_log, print_rotation
 from fedperm_cli.keys.rotation import Rotation, bring_to_runs, make_next_epoch
 from fedperm_cli.names import KeyName, RunNames
@@ -78,10 +79,7 @@ def rotate(
 @with_option_groups
 def audit(
     *,
-    kept: Annotated[
-        str | None,
-        typer.Option(metavar="HASH", help="The end of an earlier audit: it must still be there."),
-    ] = None,
+    kept: KeptEnd = None,
     access: AsKeyOperator,
     output: Output,
 ) -> None:
