@@ -50,17 +50,15 @@ def test_the_file_itself_may_be_named_by_a_variable(config: Path) -> None:
 
 
 def test_a_variable_goes_before_the_file_and_an_option_before_both(tmp_path: Path) -> None:
-    """Told apart by which server is found to be away."""
-    (tmp_path / "token").write_text("a-token")
-    (tmp_path / "fedperm.toml").write_text(
-        f'keyserver = "http://127.0.0.1:1/file"\nkey-operator-token-file = "{tmp_path / "token"}"\n'
-    )
+    """Told apart by which is refused."""
+    given = 'keyserver = "file"\nkey-operator-token-file = "token"\n'
+    (tmp_path / "fedperm.toml").write_text(given)
     arguments = ("--config", str(tmp_path / "fedperm.toml"), "keys", "ls")
-    variable = {"FEDPERM_KEYSERVER": "http://127.0.0.1:1/variable"}
-    option = ("--keyserver", "http://127.0.0.1:1/option")
-    assert "/file/ did not answer" in Operator({})(*arguments).stderr
-    assert "/variable/ did not answer" in Operator(variable)(*arguments).stderr
-    assert "/option/ did not answer" in Operator(variable)(*arguments, *option).stderr
+    variable = {"FEDPERM_KEYSERVER": "variable"}
+    option = ("--keyserver", "option")
+    assert "'file' is no address" in Operator({})(*arguments).stderr
+    assert "'variable' is no address" in Operator(variable)(*arguments).stderr
+    assert "'option' is no address" in Operator(variable)(*arguments, *option).stderr
 
 
 @pytest.mark.parametrize(
@@ -83,11 +81,39 @@ def test_known_keys_are_named(config: Path) -> None:
     assert "k1, k2, key-bits" in refused(config, "[plan]\nkay1 = 4").stderr
 
 
-def test_a_wrong_value_is_refused_by_the_command(config: Path) -> None:
-    config.write_text('[plan]\nd = "many"\nclients = 3')
-    finished = fedperm("--config", str(config), *PLAN)
+@pytest.mark.parametrize(
+    ("content", "words", "form"),
+    [
+        ('[plan]\nd = "many"', "plan.d = 'many'", "a whole number"),
+        ("[plan]\nd = true", "plan.d = True", "a whole number"),
+        ("k1 = 4.5", "k1 = 4.5", "a whole number"),
+        ("[plan]\nk1 = [4]", "plan.k1 = [4]", "a whole number"),
+        ('[plan]\nepsilon = "4"', "plan.epsilon = '4'", "a number"),
+        ('[plan]\nno_choices = "yes"', "plan.no_choices = 'yes'", "true or false"),
+        ("keyserver = 8441", "keyserver = 8441", "a text in quotes"),
+        ("[run.create]\noption = [1]", "run.create.option = [1]", "quotes or a list of such"),
+    ],
+)
+def test_a_value_of_another_type_is_refused(
+    config: Path, content: str, words: str, form: str
+) -> None:
+    said = refused(config, content).stderr
+    assert f"the configuration {config} says {words}" in said
+    assert form in said
+
+
+def test_one_value_stands_for_a_list(config: Path) -> None:
+    config.write_text('keyserver = "http://127.0.0.1:1"\n[run.create]\noption = "model"')
+    create = ("run", "create", "one", "--dry-run", "--key", "key", "--task", "digits")
+    said = fedperm("--config", str(config), *create).stderr
+    assert "--option model is not of the form NAME=VALUE" in said
+
+
+@pytest.mark.parametrize("misplaced", [("--config", "file"), ("--config=file",)])
+def test_the_file_is_named_before_the_command(misplaced: tuple[str, ...]) -> None:
+    finished = fedperm("run", "ls", *misplaced)
     assert finished.returncode == 2
-    assert "--d" in finished.stderr
+    assert "error: --config stands before the command\nhint: fedperm --config" in finished.stderr
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import fedperm as library
 from tests.cli.command_line import SMALL_KEY, fedperm
+from tests.cli.operator import Operator
 
 
 def test_version() -> None:
@@ -66,6 +67,26 @@ def test_unknown_words_are_refused_with_the_usage(arguments: tuple[str, ...]) ->
     assert finished.returncode == 2
     assert "Usage: fedperm bench" in finished.stderr
     assert "Traceback" not in finished.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "hint"),
+    [
+        ("FEDPERM_KEYSEVER", "did you mean FEDPERM_KEYSERVER?"),
+        ("FEDPERM_RUN_OPERATOR_TOKEN", "did you mean FEDPERM_RUN_OPERATOR_TOKEN_FILE?"),
+        ("FEDPERM_FOO", "the known ones are FEDPERM_AGGREGATOR, FEDPERM_CA_FILE, "),
+    ],
+)
+def test_a_misspelt_variable_is_refused(variable: str, hint: str) -> None:
+    finished = Operator({variable: "value"})("bench", *SMALL_KEY)
+    assert finished.returncode == 2
+    assert f"error: unknown variables: {variable}\nhint: " in finished.stderr
+    assert hint in finished.stderr
+
+
+def test_variables_of_other_programs_are_their_own_affair() -> None:
+    others = {"FEDPERM_CLIENT_RUN": "first", "FEDPERM_KEYSERVER_PORT": "0", "FEDPERM_DATA": "data"}
+    assert Operator(others)("bench", "--help").returncode == 0
 
 
 def test_figures_need_a_directory_that_can_be_written(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """All commands under one name."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from fedperm_cli.audit.commands import audit_commands
 from fedperm_cli.bench.command import bench
 from fedperm_cli.client.commands import client_commands
 from fedperm_cli.config_file import options_in
+from fedperm_cli.configured_group import ConfiguredGroup
 from fedperm_cli.demo.command import demo
 from fedperm_cli.deployment.commands import deployment_commands
 from fedperm_cli.exit_codes import EPILOG
@@ -20,9 +22,11 @@ from fedperm_cli.preflight.command import preflight
 from fedperm_cli.privacy.command import privacy
 from fedperm_cli.run.commands import run_commands
 from fedperm_cli.task.commands import check_task, init_task
+from fedperm_cli.variables import refuse_unknown_variables
 
 application = typer.Typer(
     name="fedperm",
+    cls=ConfiguredGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -74,5 +78,6 @@ def _top_level(
     ] = False,
 ) -> None:
     """Options that stand before any command."""
+    refuse_unknown_variables(context.command, os.environ)
     if config is not None:
         context.default_map = options_in(config, context.command)

@@ -6,15 +6,18 @@
     k1 = 400
     epsilon = 4.0
 
-A key that names no option is refused: it would be ignored in silence.
+A key that names no option is refused: it would be ignored in silence. So is a value of another type
+than the option's.
 """
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from fedperm.errors import SettingsError
+from fedperm_cli.config_values import checked_value
 
 Table = Mapping[str, Any]
 
@@ -53,7 +56,12 @@ def _of_command(path: Path, command: Any, own: Table, common: Table, place: str)
         known = f"the known ones are {', '.join(sorted(options))}"
         raise _unknown(path, [f"{place}.{name}" for name in unknown], known)
     shared = {name: value for name, value in common.items() if _plain(name) in options}
-    return {options[_plain(name)]: value for name, value in {**shared, **own}.items()}
+    types = signature(command.callback).parameters
+    defaults: dict[str, Any] = {}
+    for name, value in {**shared, **own}.items():
+        argument, key = options[_plain(name)], f"{place}.{name}" if name in own else name
+        defaults[argument] = checked_value(path, key, types[argument].annotation, value)
+    return defaults
 
 
 def _options(command: Any) -> dict[str, str]:
