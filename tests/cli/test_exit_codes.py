@@ -94,7 +94,8 @@ def shell(operator: Operator, *arguments: str, **settings: str) -> tuple[int, st
     ("setting", "value", "words"),
     [
         ("FEDPERM_KEYSERVER", "nowhere", "'nowhere' is no address of a server"),
-        ("FEDPERM_KEYSERVER", "http://[", "is no address of a server"),
+        ("FEDPERM_KEYSERVER", "http://[", "hint: give one like http://127.0.0.1:8100"),
+        ("FEDPERM_KEYSERVER", "localhost:8441", "hint: write http://localhost:8441, or https://"),
         ("FEDPERM_KEY_OPERATOR_TOKEN_FILE", "no-such-file", "secret file no-such-file cannot be"),
         ("FEDPERM_CA_FILE", "no-such-file", "the CA file no-such-file cannot be read"),
     ],
@@ -126,6 +127,14 @@ def test_a_refusal_is_3(operator: Operator) -> None:
     code, words = shell(operator, "keys", "ls", FEDPERM_KEY_OPERATOR_TOKEN_FILE=token)
     assert code == 3
     assert "error: this is not the operator's token\nhint: " in words
+
+
+def test_whoever_asks_the_other_server_is_told_so(operator: Operator) -> None:
+    key_server = operator.environment["FEDPERM_KEYSERVER"]
+    finished = operator.instead(FEDPERM_AGGREGATOR=key_server)("run", "ls")
+    assert finished.returncode == 3
+    assert "error: this server has no path /v1/runs\nhint: " in finished.stderr
+    assert "`fedperm preflight` tells which is which" in finished.stderr
 
 
 def test_silence_is_4(operator: Operator) -> None:

@@ -59,7 +59,14 @@ async def test_every_error_is_a_problem(http, path, status, kind):
 async def test_a_wrong_method_is_a_problem_that_names_the_right_ones(http):
     response = await http.post("/crash")
     assert problem(response) == "method-not-allowed"
+    assert response.json()["detail"] == "/crash does not take POST"
     assert "GET" in response.headers["Allow"]
+
+
+async def test_who_may_have_come_to_the_other_server_is_told(http):
+    said = (await http.get("/v1/runs")).json()
+    assert said["detail"] == "this server has no path /v1/runs"
+    assert "`fedperm preflight` tells which is which" in said["hint"]
 
 
 async def test_who_must_wait_is_told_how_long(http):

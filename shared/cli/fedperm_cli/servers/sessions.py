@@ -27,9 +27,7 @@ class Server:
 
     def __post_init__(self) -> None:
         if not _is_web_address(self.url):
-            raise OptionsError(
-                f"{self.url!r} is no address of a server", "give one like http://127.0.0.1:8001"
-            )
+            raise OptionsError(f"{self.url!r} is no address of a server", _advice(self.url))
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
@@ -88,6 +86,13 @@ def operator_token(token_file: Path) -> str:
             f"{token_file} does not hold one token", "write the token alone into the file"
         )
     return token
+
+
+def _advice(url: str) -> str:
+    """Most often only the beginning is missing."""
+    if "://" not in url and _is_web_address(f"http://{url}"):
+        return f"write http://{url}, or https:// where it has TLS"
+    return "give one like http://127.0.0.1:8100"
 
 
 def _is_web_address(url: str) -> bool:

@@ -98,7 +98,17 @@ async def _of_the_framework(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     if isinstance(error.__cause__, FedPermError):  # raised while the body was read
         return refusal(error.__cause__)
-    hint = "see /openapi.json for the paths and methods"
-    known = {404: UNKNOWN_PATH, 405: METHOD_NOT_ALLOWED}.get(error.status_code, INVALID)
-    problem = known.problem(f"{request.method} {request.url.path}", hint, request_id.get())
-    return problem_response(problem, dict(error.headers or {}))
+    return problem_response(_what_is_wrong(request, error), dict(error.headers or {}))
+
+
+def _what_is_wrong(request: Request, error: HTTPException) -> Problem:
+    method, path = request.method, request.url.path
+    hint, number = "/openapi.json has the paths and methods", request_id.get()
+    match error.status_code:
+        case 404:
+            hint += "; is it the other server's? `fedperm preflight` tells which is which"
+            return UNKNOWN_PATH.problem(f"this server has no path {path}", hint, number)
+        case 405:
+            return METHOD_NOT_ALLOWED.problem(f"{path} does not take {method}", hint, number)
+        case _:
+            return INVALID.problem(f"{method} {path}", hint, number)
