@@ -1,5 +1,7 @@
 """The committed results: by committed code, as good as promised, and the document theirs."""
 
+import re
+
 import pytest
 
 from experiments.accuracy.experiment import Wish
@@ -9,11 +11,13 @@ from experiments.accuracy.recipes import recipe_for
 from experiments.accuracy.rows import FEDAVG, ROWS, SEEDS, Row, Table, fedperm_row
 from experiments.accuracy.searches import CONFIGURATIONS, SEARCHES
 from experiments.accuracy.searches import SEEDS as TUNING_SEEDS
-from experiments.accuracy.setting import ROUNDS, Algorithm
+from experiments.accuracy.setting import ROUNDS, Algorithm, Schedule
 from experiments.accuracy.summary import summaries
 from experiments.accuracy.tuning import accuracy_of, trials
-from experiments.paper.document import results_document
+from experiments.encrypted.measured import result_in
+from experiments.paper.document import PARTS, results_document
 from experiments.paper.execution import missing
+from experiments.paper.plan import measurements
 from experiments.paper.records import COMMITTED, read
 from fedperm_cli.presets import Preset
 
@@ -21,10 +25,20 @@ DOCUMENT = COMMITTED.parents[1] / "docs" / "results.md"
 
 
 def measured(row):
-    found = summaries(read(COMMITTED, PART))
-    if row.name not in found:
-        pytest.skip(f"{row.name} is not measured yet: python -m experiments.paper --only accuracy")
-    return found[row.name]
+    return summaries(read(COMMITTED, PART))[row.name]
+
+
+@pytest.fixture(scope="module")
+def plan():
+    """All that the document shows."""
+    return [*measurements(quick=False), *trials()]
+
+
+def test_all_that_is_planned_is_measured_and_nothing_else(plan):
+    assert [measurement.name for measurement in missing(plan, COMMITTED)] == []
+    planned = {(measurement.part, measurement.name) for measurement in plan}
+    kept = {(part, record.name) for part in PARTS for record in read(COMMITTED, part).records}
+    assert kept == planned
 
 
 def record_row(epsilon):
@@ -68,8 +82,7 @@ def test_the_gaussian_baselines_kept_their_budget_to_the_last_round(algorithm, s
     assert spent(GaussianNoise(summary.noise[0], sensitivity), ROUNDS) <= 4.0
 
 
-def test_every_search_was_made_in_full_on_other_seeds():
-    assert missing(trials(), COMMITTED) == []
+def test_every_search_was_made_on_other_seeds_with_as_many_configurations():
     assert {len(search.tried) for search in SEARCHES} == {CONFIGURATIONS}
     assert not set(SEEDS) & set(TUNING_SEEDS)
 
@@ -81,15 +94,29 @@ def test_a_second_look_is_at_the_best_of_the_grid(search):
     assert accuracies[search.best_of_grid] == max(accuracies)
 
 
-def test_every_row_was_trained_as_tuned():
-    rows = {row.name: row for row in ROWS if row.wish.accountant in ("paper", "default")}
-    for record in read(COMMITTED, PART).records:
-        row = rows.get(record.settings["row"])
-        if row is not None:
-            recipe, used = recipe_for(row.wish, row.filter), record.settings["recipe"]
-            assert (used["learning_rate"], used["clip"]) == (recipe.learning_rate, recipe.clip)
+def test_fedperm_was_trained_as_a_client_of_this_project_can():
+    """What a recipe does with averages is the simulation's alone."""
+    recipes = [
+        recipe_for(row.wish, row.filter)
+        for row in ROWS
+        if row.wish.algorithm is Algorithm.FEDPERM and row.wish.accountant in ("paper", "default")
+    ]
+    assert {(r.momentum, r.schedule, r.averages_models) for r in recipes} == {
+        (0.0, Schedule.CONSTANT, False)
+    }
 
 
-@pytest.mark.parametrize("part", ["accuracy", "tuning"])
+@pytest.mark.parametrize("part", PARTS)
 def test_figures_come_from_committed_code(part):
-    assert not [o.commit for o in read(COMMITTED, part).origins if not o.commit.isalnum()]
+    commits = [origin.commit for origin in read(COMMITTED, part).origins]
+    assert commits
+    assert not [commit for commit in commits if not re.fullmatch("[0-9a-f]{12}", commit)]
+
+
+def test_the_encrypted_federation_and_its_replay_held_the_same_models():
+    result = result_in(read(COMMITTED, "encrypted"))
+    assert result is not None
+    assert result.identical
+    assert (result.clients, result.key_bits, result.parameters) == (15, 2048, 7850)
+    assert len(result.rounds) >= 5
+    assert {figures.contributors for figures in result.rounds} == {15}
