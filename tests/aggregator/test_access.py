@@ -180,6 +180,20 @@ async def test_credentials_of_other_forms_open_nothing(opened: Bench, clients: l
     assert response.status_code == 401
 
 
+async def test_only_credentials_tell_which_runs_there_are(opened: Bench, clients: list[Client]):
+    """A client that is early is told to wait for its run; without it nobody knows its key server,
+    so that a stranger's access token is told the same."""
+    shown = {}
+    for column, secret in credentials(opened, clients).items():
+        headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
+        response = await opened.aggregator.http.get("/v1/runs/later", headers=headers)
+        shown[column] = response.status_code
+    assert {column for column, status in shown.items() if status == 401} == {
+        *("nobody", "expired", "key-op")
+    }
+    assert {status for status in shown.values() if status != 401} == {404}
+
+
 async def test_another_runs_key_server_opens_nothing_here(bench: Bench, clients: list[Client]):
     """Two runs on one aggregator, each with a key server of its own."""
     await bench.create(run="ours")

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from threading import Lock
 
 from fedperm.clock import Clock
-from fedperm.errors import ForbiddenError
+from fedperm.errors import ForbiddenError, UnauthenticatedError, UntrustedError
 from fedperm.run_document import FrozenDocument
 from fedperm.web.credentials import OperatorCredential, TokenVerifier
 from fedperm.wire.public_keys import KeyText, signing_key
+from fedperm.wire.signed import unverified
 from fedperm.wire.statements import AccessToken, Audience
 from fedperm_aggregator.documents import Documents
 
@@ -90,8 +91,23 @@ class Gate:
         return Participant(token.sub, token.cnf.jwk.x)
 
     def _judge(self, bearer: str, run: str) -> AccessToken | None:
+        is_operator = self._operator.matches(bearer)
+        if not is_operator:
+            self._check_claim(bearer)
         document = self._documents.of(run)
-        return None if self._operator.matches(bearer) else self._verify(bearer, document)
+        return None if is_operator else self._verify(bearer, document)
+
+    def _check_claim(self, bearer: str) -> None:
+        """Whatever is no access token learns nothing, not even which runs there are. A signature
+        can only be checked where a run names its key server: clients may come before their run."""
+        try:
+            claimed = unverified(bearer, AccessToken)
+        except UntrustedError:
+            raise UnauthenticatedError(
+                "this is neither the operator's token nor an access token",
+                "use the token of this service's operator, or get one from the key server",
+            ) from None
+        claimed.check_time(self._clock.now())
 
     def _remember(self, case: _Case, token: AccessToken | None) -> None:
         with self._lock:
