@@ -41,12 +41,12 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
         make_folder(tmp_path / "file" / "below")
 
 
-OWN = DemoOptions(task="mine.py:Mine", k1=22, learning_rate=1.0, clip=0.03)
+OWN = DemoOptions(task="mine.py:Mine", option=["depth=2"], k1=22, learning_rate=1.0, clip=0.03)
 
 
 def test_a_task_of_ones_own_goes_to_the_run_and_to_every_client(tmp_path):
     run = run_options(OWN, min_records=7)
-    assert (run.task, run.option, run.k1, run.k2) == ("mine.py:Mine", [], 22, 1)
+    assert (run.task, run.option, run.k1, run.k2) == ("mine.py:Mine", ["depth=2"], 22, 1)
     folder = make_folder(tmp_path / "demo")
     given = client_environment(folder, OWN, "ada", "http://keys", "http://runs")
     assert given["FEDPERM_CLIENT_TASK"] == "mine.py:Mine"
@@ -58,6 +58,11 @@ def test_a_task_of_ones_own_goes_to_the_run_and_to_every_client(tmp_path):
 def test_a_task_of_ones_own_needs_a_recipe_of_ones_own(missing):
     with pytest.raises(OptionsError, match="has no recipe"):
         check_demo(replace(OWN, **{missing: None}))
+
+
+def test_options_of_a_task_need_a_task():
+    with pytest.raises(OptionsError, match="--option is for a task of your own"):
+        check_demo(DemoOptions(option=["depth=2"]))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])

@@ -1,7 +1,7 @@
 """What the demo and a deployment train: a data set, its recipe, and the options that change it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -48,6 +48,12 @@ class RecipeOptions:
             help="A task of your own instead of a data set; needs --k1, --learning-rate, --clip.",
         ),
     ] = None
+    option: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME=VALUE", show_default=False, help="An option of your task; once for each."
+        ),
+    ] = field(default_factory=list)
     rounds: Annotated[int, typer.Option(min=1, help="T.")] = 20
     alpha: Annotated[float, typer.Option(help="Dirichlet: how alike the clients' data are.")] = 1.0
     seed: Annotated[int, typer.Option(help="Draws the partition and the initial model.")] = 2
@@ -82,6 +88,13 @@ class RecipeOptions:
     insecure_test_key: Annotated[
         bool, typer.Option("--insecure-test-key", help="Admit short keys, for quick tests only.")
     ] = False
+
+
+def check_task_options(options: RecipeOptions) -> None:
+    if options.option and options.task is None:
+        raise OptionsError(
+            "--option is for a task of your own", "also give --task, or leave --option out"
+        )
 
 
 def own_recipe(options: RecipeOptions) -> Recipe:

@@ -18,7 +18,7 @@ NOWHERE = {
 NAMES = ("RUN", "KEY", "ROUNDS", "DATASET", "ALPHA", "SEED", "K1", "K2", "EPSILON", "NO_NOISE",
          "LEARNING_RATE", "CLIP", "CLIP_NORM_RECORD", "KEY_BITS", "SHARDS", "MOST_CLIENTS",
          "QUORUM", "START_WITH", "DEADLINE_SECONDS", "EXTENSION_SECONDS", "PARAMETERS", "DATA",
-         "TOKEN_USES", "INSECURE_TEST_KEY")  # fmt: skip
+         "TOKEN_USES", "INSECURE_TEST_KEY", "TASK", "OPTION")  # fmt: skip
 
 
 @pytest.fixture
@@ -47,6 +47,7 @@ def test_blank_variables_are_defaults(operator):
         ("K1", "0", "impossible options: k1"),
         ("EPSILON", "-1", "--epsilon is -1"),
         ("ROUND", "3", "unknown variables: FEDPERM_OPERATOR_ROUND"),
+        ("OPTION", "a=1", "--option is for a task of your own"),
     ],
 )
 def test_what_is_impossible_is_refused_before_a_server_is_asked(operator, variable, value, words):
@@ -99,10 +100,18 @@ def test_without_noise_there_is_no_epsilon():
     assert (without.epsilon, without.no_noise) == (None, True)
 
 
+OWN = {"task": "/tasks/mine.py:Mine", "k1": 22, "learning_rate": 1.0, "clip": 0.03}
+
+
 def test_a_task_of_ones_own_is_run_instead_of_a_data_set():
-    own = options(task="/tasks/mine.py:Mine", k1=22, learning_rate=1.0, clip=0.03, shards=3)
-    wanted = run_options(own, min_records=7)
-    assert (wanted.task, wanted.option) == ("/tasks/mine.py:Mine", ["shards=3"])
+    wanted = run_options(options(**OWN, shards=3, option=["depth=2"]), min_records=7)
+    assert (wanted.task, wanted.option) == ("/tasks/mine.py:Mine", ["shards=3", "depth=2"])
     assert (wanted.k1, wanted.k2, wanted.clip_norm_record) == (22, 1, None)
     with pytest.raises(OptionsError, match="has no recipe"):
         run_options(options(task="/tasks/mine.py:Mine"), min_records=7)
+
+
+def test_a_variable_holds_several_options_of_a_task(operator):
+    own = {f"FEDPERM_OPERATOR_{name}".upper(): str(value) for name, value in OWN.items()}
+    given = operator.instead(**own, FEDPERM_OPERATOR_OPTION="depth=2 depth=3")
+    assert "option depth is given twice" in given("deployment", "run").stderr

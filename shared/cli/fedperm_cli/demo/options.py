@@ -13,6 +13,7 @@ from fedperm_cli.recipes import (
     MNIST,
     RECIPES,
     RecipeOptions,
+    check_task_options,
     images_of,
     own_recipe,
     recipe_run,
@@ -49,6 +50,7 @@ class DemoOptions(RecipeOptions):
 def check_demo(options: DemoOptions) -> None:
     """Refuses what is impossible before anything is started."""
     check_key_bits(options.key_bits, insecure_for_tests=options.insecure_test_key)
+    check_task_options(options)
     check(run_options(options, min_records=1))
 
 
@@ -58,7 +60,7 @@ def task_name(options: DemoOptions) -> str:
 
 def task_options(options: DemoOptions) -> list[str]:
     """The partition of a task of somebody's own is its own affair."""
-    return images_of(options) if options.task is None else []
+    return images_of(options) if options.task is None else options.option
 
 
 def run_options(options: DemoOptions, min_records: int) -> RunOptions:

@@ -18,6 +18,7 @@ from fedperm_cli.recipes import (
     SYNTHETIC,
     Recipe,
     RecipeOptions,
+    check_task_options,
     images_of,
     own_recipe,
     recipe_run,
@@ -84,6 +85,7 @@ class OperationOptions(RecipeOptions):
 def check_operation(options: OperationOptions) -> None:
     """Refuses what is impossible before any server is asked."""
     check_key_bits(options.key_bits, insecure_for_tests=options.insecure_test_key)
+    check_task_options(options)
     if options.quorum > options.most_clients:
         raise OptionsError(
             f"a sum needs {options.quorum} clients, and a round asks {options.most_clients}",
@@ -116,7 +118,7 @@ def task_name(options: OperationOptions) -> str:
 def task_options(options: OperationOptions) -> list[str]:
     shards = f"shards={options.shards}"
     if options.task is not None:
-        return [shards]
+        return [shards, *options.option]
     if options.dataset is Dataset.SYNTHETIC:
         return [f"parameters={options.parameters}", shards]
     return [*images_of(options), shards]
