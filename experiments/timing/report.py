@@ -4,9 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.paper.records import Record, ResultFile
+from pydantic import TypeAdapter
+
+from experiments.paper.records import ResultFile
 from fedperm_cli.bench.paper import PAPER_CPUS, times_per_core
 from fedperm_cli.bench.paper_figures import PRINTED_POINTS, PaperPoint, Phase
+from fedperm_cli.bench.report import Report
 from fedperm_cli.bench.sweep import Sweep, SweepPoint, sweep_of
 from fedperm_cli.presets import Preset
 
@@ -50,11 +53,56 @@ def sweep_in(results: ResultFile) -> Sweep | None:
     return None
 
 
+def reports_in(results: ResultFile) -> dict[Preset, Report]:
+    """What `fedperm bench` printed."""
+    by_name = {record.name: record.result["report"] for record in results.records}
+    return {
+        preset: TypeAdapter(Report).validate_python(by_name[preset])
+        for preset in Preset
+        if preset in by_name
+    }
+
+
 def pairs_of_presets(results: ResultFile) -> Iterator[Pair]:
-    by_name = {record.name: record for record in results.records}
-    for preset in Preset:
-        if preset in by_name:
-            yield from _pairs(preset, by_name[preset])
+    for preset, report in reports_in(results).items():
+        yield from _pairs(preset, report)
+
+
+def costs(results: ResultFile) -> Iterator[str]:
+    """What a round costs, beside python-paillier in the same run."""
+    reports = reports_in(results)
+    columns = " | ".join(f"{preset} | times python-paillier" for preset in reports)
+    yield f"| CPU seconds, one core | {columns} |"
+    yield f"|---|{'---|---|' * len(reports)}"
+    cells = [list(_costs(report)) for report in reports.values()]
+    for what, *of_presets in zip(_COSTS, *cells, strict=True):
+        yield f"| {what} | {' | '.join(of_presets)} |"
+
+
+_COSTS = (
+    "encrypt the masks of a client, ahead of time",
+    "and in the round",
+    "aggregate 15 clients",
+    "re-randomise what is published",
+    "decrypt, a client",
+    "upload and download of a client",
+    "peak memory, all processes, at most",
+    "exact",
+)
+
+
+def _costs(report: Report) -> Iterator[str]:
+    """Of one preset: a number and its ratio, if it has one."""
+    encrypt, ratios = report.encrypt, report.phe_ratio
+    up, down = report.upload_bytes_per_client / 1e6, report.download_bytes / 1e3
+    yield f"{_digits(encrypt.offline_cpu_seconds)} | {ratios.encrypt:,.0f}"
+    yield f"{_digits(encrypt.online_cpu_seconds)} | (both lines)"
+    yield f"{_digits(report.aggregate.cpu_seconds)} | {ratios.aggregate:,.0f}"
+    yield f"{_digits(report.rerandomise.cpu_seconds)} | "
+    yield f"{_digits(report.decrypt.cpu_seconds)} | {ratios.decrypt:,.0f}"
+    yield f"{up:.2f} MB, {down:.0f} kB | "
+    yield f"{report.peak_rss_bytes / 2**20:.0f} MiB | "
+    yield f"{'yes' if report.exact else 'NO'} | "
 
 
 def pairs_of_figures(sweep: Sweep) -> Iterator[Pair]:
@@ -73,8 +121,8 @@ def _lines(results: ResultFile) -> Iterator[str]:
     yield ""
     yield (
         f"The paper measured on {PAPER_CPUS} CPUs that it does not name, we on one core of: "
-        f"{named}, a shared machine where times drift by a third. Ours are CPU seconds of all "
-        "processes together. "
+        f"{named}. Ours are CPU seconds of all processes together; on this machine, which is "
+        "shared, they drift by a third. "
         "`times as fast`: the paper's seconds over ours, one core against its 64. `per core, at "
         "most`: 64 times that, which holds if all its CPUs were busy all the time."
     )
@@ -84,6 +132,14 @@ def _lines(results: ResultFile) -> Iterator[str]:
         yield pair.line
     yield ""
     yield "Encryption is all that a client does for a round, most of it while it waits."
+    yield ""
+    yield (
+        "Beside python-paillier doing the paper's Algorithm 1 as written, one ciphertext per bit: "
+        "an estimate, its cost per operation in the same run times the paper's counts. Exact: the "
+        "decrypted average is the integer average to the last unit."
+    )
+    yield ""
+    yield from costs(results)
     sweep = sweep_in(results)
     if sweep is None:
         return
@@ -104,17 +160,15 @@ def _head(first: str) -> Iterator[str]:
     yield "|---|---|---|---|---|"
 
 
-def _pairs(preset: Preset, record: Record) -> Iterator[Pair]:
-    report: Any = record.result["report"]
-    paper = report["paper_seconds"]
-    encrypt = report["encrypt"]
+def _pairs(preset: Preset, report: Report) -> Iterator[Pair]:
+    encrypt = report.encrypt
     ours = {
-        Phase.ENCRYPT: encrypt["offline_cpu_seconds"] + encrypt["online_cpu_seconds"],
-        Phase.AGGREGATE: report["aggregate"]["cpu_seconds"] + report["rerandomise"]["cpu_seconds"],
-        Phase.DECRYPT: report["decrypt"]["cpu_seconds"],
+        Phase.ENCRYPT: encrypt.offline_cpu_seconds + encrypt.online_cpu_seconds,
+        Phase.AGGREGATE: report.aggregate.cpu_seconds + report.rerandomise.cpu_seconds,
+        Phase.DECRYPT: report.decrypt.cpu_seconds,
     }
     for phase, words in _PHASES.items():
-        yield Pair(f"{preset}: {words}", paper[phase], ours[phase])
+        yield Pair(f"{preset}: {words}", getattr(report.paper_seconds, phase), ours[phase])
 
 
 def _seconds(point: SweepPoint, printed: PaperPoint) -> float:

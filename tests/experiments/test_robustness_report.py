@@ -11,6 +11,8 @@ from experiments.robustness.scene import Score
 from experiments.robustness.setting import Attack, Defence, System, cases
 from experiments.timing import figures as timing_figures
 from experiments.timing import report as timing
+from fedperm_cli.bench.paper import PaperSeconds
+from fedperm_cli.bench.report import AggregateReport, CpuReport, EncryptReport, Ratios, Report
 from fedperm_cli.bench.sweep import Axis, Place, Sweep, SweepPoint
 
 ORIGIN = Origin(commit="abc", command="made up", cores=2, processor="Abacus", versions={})
@@ -60,13 +62,25 @@ def test_robustness_in_words_and_numbers(tmp_path):
 
 
 def bench(encrypt: float) -> dict:
-    return {
-        "encrypt": {"offline_cpu_seconds": encrypt - 0.01, "online_cpu_seconds": 0.01},
-        "aggregate": {"cpu_seconds": 2.0},
-        "rerandomise": {"cpu_seconds": 0.5},
-        "decrypt": {"cpu_seconds": 0.2},
-        "paper_seconds": {"encrypt": 52.2, "aggregate": 1260, "decrypt": 2.4},
-    }
+    """As `fedperm bench --json` prints it."""
+    numbers = dict.fromkeys(Report.__dataclass_fields__, 1)
+    report = Report(
+        **numbers
+        | {
+            "encrypt": EncryptReport(0.5, encrypt - 0.01, 0.01),
+            "validate": CpuReport(0.1),
+            "aggregate": AggregateReport(2.0, 2.0, 1, 1, 1, 5e-6, 1.0),
+            "rerandomise": CpuReport(0.5),
+            "decrypt": CpuReport(0.2),
+            "exact": True,
+            "upload_bytes_per_client": 630_000,
+            "download_bytes": 31_000,
+            "peak_rss_bytes": 209 * 2**20,
+            "phe_ratio": Ratios(encrypt=2493.0, aggregate=1923.0, decrypt=131.0),
+            "paper_seconds": PaperSeconds(encrypt=52.2, aggregate=1260, decrypt=2.4),
+        }
+    )
+    return json.loads(report.to_json())
 
 
 def point(axis: Axis, **place: int) -> SweepPoint:
@@ -90,4 +104,7 @@ def test_times_beside_the_papers(tmp_path):
     assert {path.name for path in pictures} == {
         f"time-against-{axis}.svg" for axis in ("k1", "k2", "d", "n")
     }
+    assert "| encrypt the masks of a client, ahead of time | 0.790 | 2,493 |" in words
+    assert "| upload and download of a client | 0.63 MB, 31 kB |  |" in words
+    assert "| exact | yes |  |" in words
     assert timing.section(ResultFile(part="timing")) == ""
