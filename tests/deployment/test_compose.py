@@ -13,7 +13,6 @@ from fedperm_client.settings import ClientSettings
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docker-compose.yml").read_text()
 COMPOSE = yaml.safe_load(TEXT)
-OWN_TASK = yaml.safe_load((ROOT / "deploy" / "own-task.yml").read_text())
 OWN_SERVICES = [
     name for name, service in COMPOSE["services"].items() if "fedperm-" in service["image"]
 ]
@@ -63,27 +62,23 @@ def test_blank_defaults_are_those_of_the_command():
     assert checked > 10
 
 
-@pytest.mark.parametrize("file", [COMPOSE, OWN_TASK], ids=["compose", "own-task"])
 @pytest.mark.parametrize(
-    ("party", "known"), [("operator", OPERATION), ("client", set(ClientSettings.model_fields))]
+    ("service", "prefix", "known"),
+    [
+        ("operator", "FEDPERM_OPERATOR_", OPERATION),
+        ("load-operator", "FEDPERM_OPERATOR_", OPERATION),
+        ("client", "FEDPERM_CLIENT_", set(ClientSettings.model_fields)),
+        ("load-client", "FEDPERM_CLIENT_", set(ClientSettings.model_fields)),
+    ],
 )
-def test_every_variable_is_a_setting(file, party, known):
-    prefix = f"FEDPERM_{party.upper()}_"
-    services = [name for name in file["services"] if name.removeprefix("load-") == party]
-    assert services
-    for service in services:
-        given = {
-            name.removeprefix(prefix).lower()
-            for name in file["services"][service]["environment"]
-            if name.startswith(prefix)
-        }
-        assert given
-        assert given <= known
-
-
-def test_own_tasks_and_their_data_are_only_read():
-    for service in OWN_TASK["services"].values():
-        assert [volume.rpartition(":")[2] for volume in service["volumes"]] == ["ro", "ro"]
+def test_every_variable_is_a_setting(service, prefix, known):
+    given = {
+        name.removeprefix(prefix).lower()
+        for name in COMPOSE["services"][service]["environment"]
+        if name.startswith(prefix)
+    }
+    assert given
+    assert given <= known
 
 
 @pytest.mark.parametrize("service", OWN_SERVICES)

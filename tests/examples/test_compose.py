@@ -47,8 +47,9 @@ def test_operator_and_clients_have_the_same_task_and_run():
     assert f"class {name}:" in (ROOT / "examples" / Path(path).name).read_text()
 
 
-def test_the_task_and_its_data_are_mounted():
+def test_the_task_and_its_data_are_mounted_and_only_read():
     for service in OWN.values():
+        assert all(volume.endswith(":ro") for volume in service["volumes"])
         places = dict(default(volume).split(":")[:2] for volume in service["volumes"])
         assert set(places.values()) == {"/tasks", "/data"}
         assert all((ROOT / source).is_dir() for source in places)
