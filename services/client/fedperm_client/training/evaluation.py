@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from fedperm_client.tasks.task import Examples
+from fedperm_client.training.accuracy import count_right
 from fedperm_client.training.per_example import Loss
 
 _RECORDS_AT_ONCE = 2048
@@ -27,11 +28,6 @@ def evaluate(module: nn.Module, examples: Examples, loss: Loss) -> Evaluation:
             some = slice(start, start + _RECORDS_AT_ONCE)
             outputs, targets = module(examples.inputs[some]), examples.targets[some]
             total += float(loss(outputs, targets)) * len(targets)
-            right += int((outputs.argmax(1) == targets).sum()) if _classify(outputs, targets) else 0
-    is_known = _classify(outputs, targets)
-    return Evaluation(total / len(examples), right / len(examples) if is_known else None)
-
-
-def _classify(outputs: Tensor, targets: Tensor) -> bool:
-    """Scores of classes and their numbers."""
-    return outputs.ndim == 2 and targets.ndim == 1 and not targets.is_floating_point()
+            count = count_right(outputs, examples.targets, loss)
+            right += 0 if count is None else count(outputs, targets)
+    return Evaluation(total / len(examples), None if count is None else right / len(examples))
