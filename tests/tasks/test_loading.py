@@ -1,5 +1,6 @@
 """From a name to a task."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,45 @@ def test_what_is_no_task_is_refused(name, problem):
     with pytest.raises(TaskError, match=problem) as refusal:
         make_task(name, context())
     assert refusal.value.hint
+
+
+SPLIT = """
+from sibling import Lines as Base
+
+class Lines(Base):
+    def test_data(self):
+        from younger import nothing
+        return nothing
+"""
+
+
+def test_a_task_may_be_split_over_files_of_one_folder(tmp_path, monkeypatch):
+    """Also where a function of it imports one later; and nobody else's module is hidden by them."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "sibling.py").write_text((HERE / "own_task.py").read_text())
+    (tmp_path / "younger.py").write_text("import pytest\nnothing = None if pytest.raises else 1")
+    (tmp_path / "pytest.py").write_text("raises = None")
+    (tmp_path / "mine.py").write_text(SPLIT)
+    task = make_task(f"{tmp_path / 'mine.py'}:Lines", context())
+    assert task.test_data() is None
+    assert sys.path[-1] == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "way_out"),
+    [
+        ("import numpy\nimport nowhere", "ModuleNotFoundError", "put nowhere.py beside mine.py"),
+        ("import numpy\nx = 1 / 0", "ZeroDivisionError", "correct it"),
+        ("import sys\nsys.exit(3)", "SystemExit: 3", "correct it"),
+        ("class Lines:\n  def __init__(self, _): raise SystemExit(3)", "SystemExit", "correct it"),
+    ],
+)
+def test_an_error_while_it_is_loaded_is_told_with_its_line(tmp_path, text, problem, way_out):
+    (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(TaskError, match=problem) as refusal:
+        make_task(f"{tmp_path / 'mine.py'}:Lines", context())
+    assert way_out in refusal.value.hint
+    assert refusal.value.hint.endswith("mine.py, line 2")
 
 
 def test_a_runs_document_cannot_name_a_file():

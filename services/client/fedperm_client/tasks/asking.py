@@ -9,6 +9,9 @@ from pathlib import Path
 from fedperm.errors import FedPermError
 from fedperm_client.errors import TaskError
 
+TASK_ERRORS = Exception, SystemExit
+"""What a task's code may end with: sys.exit in it must not end the client."""
+
 _OTHERS = Path(__file__).parents[1], Path(sysconfig.get_path("stdlib"))
 
 
@@ -19,13 +22,13 @@ def asking_for(part: str) -> Iterator[None]:
         yield
     except FedPermError:
         raise
-    except Exception as error:
+    except TASK_ERRORS as error:
         raise TaskError(
-            f"{part} failed: {type(error).__name__}: {error}", f"correct it{_place(error)}"
+            f"{part} failed: {type(error).__name__}: {error}", f"correct it{place_of(error)}"
         ) from error
 
 
-def _place(error: Exception) -> str:
+def place_of(error: BaseException) -> str:
     """The last line of the task's own file on the way to the error."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if _is_the_tasks(frame.filename)]

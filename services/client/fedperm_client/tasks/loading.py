@@ -2,13 +2,14 @@
 
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from fedperm_client.errors import TaskError
-from fedperm_client.tasks.asking import asking_for
+from fedperm_client.tasks.asking import TASK_ERRORS, asking_for, place_of
 from fedperm_client.tasks.digits import Digits
 from fedperm_client.tasks.mnist import Mnist
 from fedperm_client.tasks.shards import without_shards
@@ -63,13 +64,35 @@ def _module(path: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        with _importing_beside(path):
+            spec.loader.exec_module(module)
+    except TASK_ERRORS as error:
         del sys.modules[spec.name]
         raise TaskError(
-            f"{path} cannot be imported: {type(error).__name__}: {error}", "run it by itself first"
+            f"{path} cannot be imported: {type(error).__name__}: {error}",
+            f"{_remedy(error, path)}{place_of(error)}",
         ) from error
     return module
+
+
+@contextmanager
+def _importing_beside(path: Path) -> Iterator[None]:
+    """Modules in the file's folder go first, as if it were run by itself. Afterwards they go last:
+    functions of the task may import some later, and must not hide anybody else's."""
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+        if folder not in sys.path:
+            sys.path.append(folder)
+
+
+def _remedy(error: BaseException, path: Path) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        return f"install {error.name}, or put {error.name}.py beside {path.name}"
+    return "correct it"
 
 
 def _check_takes_a_context(name: str, factory: TaskFactory) -> None:
