@@ -9,7 +9,7 @@ import torch
 
 from fedperm.wire.model import decode_model
 from fedperm_client.initial_model import initial_model
-from fedperm_client.model_store import Checkpoint, ModelStore, export_model
+from fedperm_client.model_store import Checkpoint, ModelStore, constants_of, export_model
 from fedperm_client.tasks.digits import Digits
 from fedperm_client.tasks.loading import make_task
 from fedperm_client.training.evaluation import evaluate
@@ -17,7 +17,8 @@ from fedperm_client.training.parameters import load
 from tests.cli.command_line import fedperm, one_object
 from tests.tasks.contexts import context
 
-LAST_LAYER = f"{Path(__file__).parents[2] / 'examples' / 'last_layer.py'}:FineTuned"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "last_layer.py"
+LAST_LAYER = f"{EXAMPLE}:FineTuned"
 
 
 def state_of_a_client(folder: Path, task: str, *runs: str, finished: bool = True) -> Path:
@@ -27,10 +28,10 @@ def state_of_a_client(folder: Path, task: str, *runs: str, finished: bool = True
     for run in runs:
         kept = folder / "runs" / run
         kept.mkdir(parents=True)
-        store = ModelStore(kept / "checkpoint.safetensors")
+        store = ModelStore(kept / "checkpoint.safetensors", constants_of(made.spec))
         store.save(Checkpoint(parameters, settled=2, epoch=1, document="0" * 64))
         if finished:
-            export_model(kept / "model.safetensors", parameters, made.spec.tensors)
+            export_model(kept / "model.safetensors", parameters, made.spec)
     return folder
 
 
@@ -86,6 +87,35 @@ def test_a_whole_model_has_its_frozen_part(tmp_path) -> None:
         module[0][0].weight.zero_()
     module.load_state_dict(torch.load(file, weights_only=True))
     assert module[0][0].weight.abs().sum() > 0
+
+
+@pytest.fixture
+def another_backbone(tmp_path: Path) -> str:
+    other = tmp_path / "other.py"
+    other.write_text(EXAMPLE.read_text().replace("SEED = 20", "SEED = 21"))
+    return f"{other}:FineTuned"
+
+
+@pytest.mark.parametrize("kept_as", ["model", "checkpoint", "what was trained", "whole"])
+def test_another_frozen_part_is_refused(tmp_path, another_backbone, kept_as) -> None:
+    """Whatever the file has been through."""
+    state = state_of_a_client(tmp_path / "client", LAST_LAYER, "tuned")
+    place = state / f"runs/tuned/{kept_as}.safetensors"
+    if not place.exists():
+        task = ("--task", LAST_LAYER) if kept_as == "whole" else ()
+        place = tmp_path / "exported.safetensors"
+        assert fedperm("model", "export", str(state), "--output", str(place), *task).stdout
+    assert one_object("model", "evaluate", str(place), "--task", LAST_LAYER, "--json")["records"]
+    refused = fedperm("model", "evaluate", str(place), "--task", another_backbone)
+    assert refused.returncode == 2
+    assert "frozen parameters or buffers are not those of the run" in refused.stderr
+
+
+def test_files_that_do_not_tell_are_read_as_before(tmp_path, another_backbone) -> None:
+    state = state_of_a_client(tmp_path / "client", LAST_LAYER, "tuned")
+    file = state / "runs/tuned/model.safetensors"
+    safetensors.numpy.save_file(safetensors.numpy.load_file(file), file)
+    assert one_object("model", "evaluate", str(file), "--task", another_backbone, "--json")
 
 
 @pytest.mark.parametrize("where", ["state", "file", "checkpoint", "unfinished"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from fedperm.run_document import TensorSpec
+from fedperm.run_document import ModelSpec, TensorSpec
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import encode_model
 from fedperm_client.errors import StateError
@@ -72,7 +72,8 @@ def test_a_damaged_checkpoint_is_refused_with_a_way_out(store, tmp_path, content
 
 def test_the_final_model_has_its_tensors_by_name(tmp_path):
     tensors = (TensorSpec(name="scale", shape=()), TensorSpec(name="weight", shape=(3, 1)))
-    export_model(tmp_path / "model.safetensors", VALUES, tensors)
+    model = ModelSpec(tensors=tensors, initial_sha256="0" * 64)
+    export_model(tmp_path / "model.safetensors", VALUES, model)
     loaded = safetensors.numpy.load_file(tmp_path / "model.safetensors")
     assert loaded["scale"].shape == ()
     assert loaded["scale"] == 0.1

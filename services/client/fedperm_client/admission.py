@@ -14,7 +14,7 @@ from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.identity import ClientIdentity, ClientKeys, enrol, kept_identity
 from fedperm_client.joined_run import JoinedRun, assemble
 from fedperm_client.keyring import Keyring, NewestEpoch
-from fedperm_client.model_store import Checkpoint, ModelStore
+from fedperm_client.model_store import Checkpoint, ModelStore, constants_of
 from fedperm_client.rounds import TakingPart
 from fedperm_client.session import Session
 from fedperm_client.stage import Stage
@@ -95,7 +95,8 @@ class Joining:
     async def _checkpoint(self, frozen: FrozenDocument) -> Checkpoint:
         """Where this client was, or the initial model that all clients start from."""
         document = frozen.content
-        store = ModelStore(self._environment.state.run(document.run).checkpoint)
+        path = self._environment.state.run(document.run).checkpoint
+        store = ModelStore(path, constants_of(document.model))
         kept = await asyncio.to_thread(store.load, frozen.sha256, document.model.parameters)
         if kept is not None:
             return kept

@@ -11,7 +11,7 @@ from fedperm_client.activity import Activity
 from fedperm_client.environment import Environment
 from fedperm_client.history import History
 from fedperm_client.keyring import Keyring
-from fedperm_client.model_store import ModelStore
+from fedperm_client.model_store import ModelStore, constants_of
 from fedperm_client.outbox import Outbox
 from fedperm_client.preparation import Preparation
 from fedperm_client.session import Session
@@ -74,7 +74,7 @@ def assemble(
         preparation=Preparation.of(document, noise, environment.randomness),
         account=_account(environment, document, noise),
         privacy=_with_note(privacy) if reports_loss else privacy,
-        store=ModelStore(directory.checkpoint),
+        store=ModelStore(directory.checkpoint, constants_of(document.model)),
         outbox=Outbox(directory.outbox),
         history=History(directory.history),
         activity=Activity(),

@@ -16,13 +16,25 @@ from safetensors import SafetensorError, safe_open
 
 from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
-from fedperm.run_document import TensorSpec
+from fedperm.run_document import ModelSpec, TensorSpec
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import Parameters, encode_model
 from fedperm_client.errors import StateError
 
 Tensors = dict[str, NDArray[Any]]
 """By name."""
+
+_CONSTANTS, NO_CONSTANTS = "constants_sha256", "none"
+"""What a file tells of the model's other values, and where there are none."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredModel:
+    """`constants` is the hash of frozen parameters and buffers that the tensors were trained with,
+    or NO_CONSTANTS; None in files that do not tell."""
+
+    tensors: Tensors
+    constants: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +54,10 @@ class Checkpoint:
 
 
 class ModelStore:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, constants: str | None = None) -> None:
+        """A checkpoint is a model, too: see StoredModel."""
         self._path = path
+        self._constants = constants
 
     @persisting
     def save(self, checkpoint: Checkpoint) -> None:
@@ -52,6 +66,7 @@ class ModelStore:
             "settled": str(checkpoint.settled),
             "epoch": str(checkpoint.epoch),
             "document": checkpoint.document,
+            **_told(self._constants),
         }
         write_durably(
             self._path, safetensors.numpy.save({"parameters": checkpoint.parameters}, facts)
@@ -92,9 +107,9 @@ class ModelStore:
 
 
 @persisting
-def export_model(path: Path, parameters: Parameters, tensors: tuple[TensorSpec, ...]) -> None:
+def export_model(path: Path, parameters: Parameters, model: ModelSpec) -> None:
     """The tensors by name, as safetensors: any program can load them."""
-    write_tensors(path, named_tensors(parameters, tensors))
+    write_tensors(path, named_tensors(parameters, model.tensors), constants_of(model))
 
 
 def named_tensors(parameters: Parameters, tensors: Sequence[TensorSpec]) -> Tensors:
@@ -106,15 +121,26 @@ def named_tensors(parameters: Parameters, tensors: Sequence[TensorSpec]) -> Tens
     return named
 
 
-def write_tensors(path: Path, tensors: Tensors) -> None:
-    write_durably(path, safetensors.numpy.save(tensors))
+def constants_of(model: ModelSpec) -> str:
+    return model.constants_sha256 or NO_CONSTANTS
 
 
-def read_tensors(path: Path) -> Tensors:
-    """Of any model or checkpoint that somebody has."""
+def write_tensors(path: Path, tensors: Tensors, constants: str | None) -> None:
+    write_durably(path, safetensors.numpy.save(tensors, _told(constants) or None))
+
+
+def read_model(path: Path) -> StoredModel:
+    """Any model or checkpoint that somebody has."""
     try:
-        return safetensors.numpy.load(path.read_bytes())
+        with safe_open(path, "np") as file:
+            facts, names = file.metadata() or {}, file.keys()
+            tensors = {name: file.get_tensor(name) for name in names}
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise StateError(
             f"{path} cannot be read as a model: {error}", "name a safetensors file"
         ) from None
+    return StoredModel(tensors, facts.get(_CONSTANTS))
+
+
+def _told(constants: str | None) -> dict[str, str]:
+    return {} if constants is None else {_CONSTANTS: constants}

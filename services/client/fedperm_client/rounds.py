@@ -123,7 +123,7 @@ class TakingPart:
 
     def _finish(self, task: Task) -> None:
         parameters = self.checkpoint.parameters
-        export_model(self.run.directory.model, parameters, self.run.document.model.tensors)
+        export_model(self.run.directory.model, parameters, self.run.document.model)
         test = _metrics(self.run.learner.test(parameters))
         summarise(self.run, self.checkpoint, task.run_state, test).write(self._state.summary)
         log.info("the run is %s; summary in %s", task.run_state.value, self._state.summary)

@@ -12,10 +12,10 @@ from torch import nn
 from fedperm.durable_file import replacing
 from fedperm.wire.model import Parameters
 from fedperm_client.errors import TaskError
-from fedperm_client.model_store import Tensors
+from fedperm_client.model_store import NO_CONSTANTS, StoredModel, Tensors
 from fedperm_client.tasks.task import Task
 from fedperm_client.training.evaluation import Evaluation, evaluate
-from fedperm_client.training.parameters import flatten, load, tensors_of
+from fedperm_client.training.parameters import constants_sha256, flatten, load, tensors_of
 from fedperm_client.training.task_check import checked_model, public_records
 
 FLAT = "parameters"
@@ -50,15 +50,16 @@ def put_into(module: nn.Module, tensors: Tensors) -> None:
     load(module, _vector([trained[name] for name in expected]))
 
 
-def whole_model(task: Task, tensors: Tensors) -> Tensors:
+def whole_model(task: Task, stored: StoredModel) -> StoredModel:
     """All that the task's module needs, frozen parts and buffers as well."""
-    module = _trained(task, tensors)
-    return {name: values.detach().cpu().numpy() for name, values in module.state_dict().items()}
+    module = _trained(task, stored)
+    state = {name: values.detach().cpu().numpy() for name, values in module.state_dict().items()}
+    return StoredModel(state, _constants(module))
 
 
-def tried_model(task: Task, tensors: Tensors) -> TriedModel:
+def tried_model(task: Task, stored: StoredModel) -> TriedModel:
     """How good it is on the task's public data."""
-    module, public = _trained(task, tensors), public_records(task)
+    module, public = _trained(task, stored), public_records(task)
     if public is None:
         raise TaskError(
             "the task has no test data to try a model on", "let test_data() return some"
@@ -66,10 +67,21 @@ def tried_model(task: Task, tensors: Tensors) -> TriedModel:
     return TriedModel(evaluate(module, public, task.loss), len(public), flatten(module).size)
 
 
-def _trained(task: Task, tensors: Tensors) -> nn.Module:
+def _trained(task: Task, stored: StoredModel) -> nn.Module:
     module = checked_model(task)
-    put_into(module, tensors)
+    put_into(module, stored.tensors)
+    if stored.constants not in {None, _constants(module)}:
+        raise TaskError(
+            "what was trained does not belong to this model: its frozen parameters or buffers are "
+            "not those of the run",
+            "name the task, options and data directory that the run's clients had: another file of "
+            "frozen parameters gives wrong outputs",
+        )
     return module
+
+
+def _constants(module: nn.Module) -> str:
+    return constants_sha256(module) or NO_CONSTANTS
 
 
 def write_state_dict(path: Path, tensors: Tensors) -> None:

@@ -24,10 +24,10 @@ def evaluate(place: Path, options: ModelOptions) -> Evaluated:
     """torch is imported here, and a task's code is run: it takes seconds."""
     source = model_file(place, options.run)
     task = task_of(options)
-    from fedperm_client.model_store import read_tensors  # noqa: PLC0415 (see above)
+    from fedperm_client.model_store import read_model  # noqa: PLC0415 (see above)
     from fedperm_client.training.trained_model import tried_model  # noqa: PLC0415 (see above)
 
-    tried = tried_model(task, read_tensors(source))
+    tried = tried_model(task, read_model(source))
     return Evaluated(
         model=str(source),
         task=options.task,
