@@ -20,7 +20,7 @@ def starting_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_starting_file_passes_the_check(starting_file: Path) -> None:
     found = one_object("check-task", f"{starting_file}:MyTask", "--json")
     assert found["parameters"] == 6
-    assert (found["constants"], found["unprotected"]) == (0, None)
+    assert (found["constants"], found["unprotected"], found["warnings"]) == (0, None, [])
     assert (found["records"], found["test_records"]) == (200, 200)
     assert 0 <= found["test_accuracy"] <= 1
     assert found["tensors"] == [
@@ -61,20 +61,43 @@ def test_an_example_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_cannot_be_protected_is_said(starting_file: Path, tmp_path: Path) -> None:
-    norm = "nn.Sequential(nn.BatchNorm1d(2, track_running_stats=False), nn.Linear(2, 2))"
-    text = starting_file.read_text().replace("nn.Linear(2, 2)", norm)
+    weighted = "cross_entropy(outputs, targets, weight=torch.tensor([1.0, 9.0]))"
+    text = starting_file.read_text().replace("cross_entropy(outputs, targets)", weighted)
     (tmp_path / "mine.py").write_text(text)
     found = one_object("check-task", f"{tmp_path / 'mine.py'}:MyTask", "--json")
-    assert "mixes all examples of a batch" in found["unprotected"]
+    assert "weights cancel out" in found["unprotected"]
+
+
+REGRETTABLE = {
+    "return nn.Linear(2, 2)": """model = nn.Linear(2, 2)
+        model.spare = nn.Parameter(torch.zeros(100_000))
+        return model""",
+    "return points(200, seed=0)": """private = points(200, seed=1)
+        return Examples(private.inputs[:150], private.targets[:150])""",
+}
+
+
+def test_what_may_be_regretted_is_said(starting_file: Path, tmp_path: Path) -> None:
+    text = starting_file.read_text()
+    for part, instead in REGRETTABLE.items():
+        assert part in text
+        text = text.replace(part, instead)
+    (tmp_path / "mine.py").write_text(text)
+    said = fedperm("check-task", f"{tmp_path / 'mine.py'}:MyTask").stdout
+    assert "the loss does not depend on spare" in said
+    assert "100,006 parameters are many" in said
+    assert "150 records of this part are test records as well" in said
 
 
 @pytest.mark.parametrize(
     ("change", "problem", "way_out"),
     [
-        (("nn.Linear(2, 2)", "nn.Linear(3, 2)"), "cannot be trained on the first", "shapes"),
+        (("nn.Linear(2, 2)", "nn.Linear(3, 2)"), "cannot be trained on 16", "shapes"),
         (("return points(200, seed=0)", "return open('x')"), "FileNotFoundError", "mine.py, line"),
         (("def loss", "def lost"), "has no loss", "a task has model"),
-        (("nn.Linear(2, 2)", "nn.BatchNorm1d(2)"), "buffer running_mean", "GroupNorm"),
+        (("nn.Linear(2, 2)", "nn.BatchNorm1d(2)"), "is a BatchNorm1d", "GroupNorm"),
+        (("seed=0", "seed=self.context.shard"), "other records each time", "fixed seed"),
+        (("seed=0", "seed=1"), "gives the records of training_data()", "or None"),
     ],
 )
 def test_what_is_wrong_is_said_with_a_way_out(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from random import Random
 
 import numpy as np
@@ -25,6 +26,20 @@ from fedperm_client.training.sgd import LocalSgd
 from tests.client.documents import DIGITS, document
 from tests.tasks.contexts import context
 from tests.training.models import CLASSES, FEATURES, batch, linear
+from tests.training.odd_models import (
+    Counting,
+    Deciding,
+    Detached,
+    Masked,
+    Recurrent,
+    Rooted,
+    RootedAtRest,
+    Shifted,
+    Squeezed,
+    Standardised,
+    Started,
+    Two,
+)
 
 START = decode_model(DIGITS.body, DIGITS.spec.parameters)
 UNPROTECTED = LocalTraining(learning_rate=0.5, clip=0.1, records=1, clip_norm=None)
@@ -108,81 +123,49 @@ def test_a_client_with_fewer_records_than_promised_stays_out():
         Learner(task, fitting(task), PROTECTED)
 
 
-def test_a_model_without_gradients_of_one_record_stays_out_of_a_protected_run():
-    norm = nn.BatchNorm1d(FEATURES, track_running_stats=False)
-    task = Toy(nn.Sequential(norm, linear(bias=True)))
+def weighted(outputs, targets):
+    return functional.cross_entropy(outputs, targets, weight=torch.tensor([1.0, 9.0, 1.0, 1.0]))
+
+
+def weighted_by_hand(outputs, targets):
+    losses = functional.cross_entropy(outputs, targets, reduction="none")
+    return (losses * torch.tensor([1.0, 9.0, 1.0, 1.0])[targets]).mean()
+
+
+@pytest.mark.parametrize(
+    ("parts", "loss", "problem", "way_out"),
+    [
+        ({"module": Deciding()}, None, "gradient of one record alone", "no item()"),
+        ({"module": Recurrent()}, None, "gradient of one record", "memory (LSTM) a first state"),
+        ({}, weighted, "weights cancel out", 'reduction="none"'),
+        ({"module": RootedAtRest()}, None, "alone: the gradient of layer.weight holds", "clamp"),
+    ],
+)
+def test_what_cannot_be_clipped_record_by_record_stays_out_of_a_protected_run(
+    parts, loss, problem, way_out
+):
+    task = Toy(**parts)
+    task.loss = loss or task.loss
     Learner(task, fitting(task), UNPROTECTED)
-    with pytest.raises(PreconditionError, match="mixes all examples"):
+    with pytest.raises(PreconditionError, match=problem) as refusal:
         Learner(task, fitting(task), replace(PROTECTED, records=8))
+    assert way_out in refusal.value.hint
 
 
-class Deciding(nn.Module):
-    """Looks at the values of all its inputs to decide what to compute."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Linear(FEATURES, CLASSES)
-
-    def forward(self, inputs):
-        return self.layer(inputs if inputs.sum() > 0 else -inputs)
+@pytest.mark.parametrize("module", [Started(), Masked(), Shifted()])
+def test_what_is_fine_takes_part_in_a_protected_run(module):
+    task = Toy(module)
+    Learner(task, fitting(task), replace(PROTECTED, records=8))
 
 
-def test_a_model_that_cannot_be_tried_record_by_record_stays_out_of_a_protected_run():
-    task = Toy(Deciding())
-    Learner(task, fitting(task), UNPROTECTED)
-    with pytest.raises(PreconditionError, match="gradient of one record alone") as refusal:
-        Learner(task, fitting(task), replace(PROTECTED, records=8))
-    assert "no item()" in refusal.value.hint
-
-
-class Counting(nn.Module):
-    """Keeps a number of its own while it is trained."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Linear(FEATURES, CLASSES)
-        self.register_buffer("calls", torch.zeros(()))
-
-    def forward(self, inputs):
-        self.calls += 1
-        return self.layer(inputs)
-
-
-class Shifted(nn.Module):
-    """Has a constant buffer, which is fine."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Linear(FEATURES, CLASSES)
-        self.register_buffer("shift", torch.ones(FEATURES))
-
-    def forward(self, inputs):
-        return self.layer(inputs + self.shift)
+def test_weights_within_a_mean_take_part_in_a_protected_run():
+    task = Toy()
+    task.loss = weighted_by_hand
+    Learner(task, fitting(task), replace(PROTECTED, records=8))
 
 
 def frozen() -> nn.Module:
     return linear(bias=True).requires_grad_(requires_grad=False)
-
-
-def test_constant_buffers_are_fine():
-    task = Toy(Shifted())
-    Learner(task, fitting(task), UNPROTECTED)
-
-
-class Two(nn.Module):
-    """Has two outputs."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Linear(FEATURES, CLASSES)
-
-    def forward(self, inputs):
-        return self.layer(inputs), inputs
-
-
-class Detached(Two):
-    def forward(self, inputs):
-        return self.layer(inputs).detach()
 
 
 def of_arrays() -> Examples:
@@ -190,9 +173,9 @@ def of_arrays() -> Examples:
 
 
 def spoilt(value: float = 0.0, label: int = 0) -> Examples:
-    """The last record is unlike the others."""
-    inputs, labels = batch(8, seed=1)
-    inputs[-1], labels[-1] = value, label
+    """A record that is not among those tried one by one is unlike the others."""
+    inputs, labels = batch(40, seed=1)
+    inputs[1], labels[1] = value, label
     return Examples(inputs, labels)
 
 
@@ -201,8 +184,14 @@ def float_labels() -> Examples:
     return Examples(inputs, labels.float())
 
 
-def normalised() -> nn.Module:
-    return nn.Sequential(nn.BatchNorm1d(FEATURES), linear(bias=True))
+def normalised(**settings) -> nn.Module:
+    return nn.Sequential(nn.BatchNorm1d(FEATURES, **settings), linear(bias=True))
+
+
+def undefined(value: float) -> nn.Module:
+    module = linear(bias=True)
+    nn.init.constant_(module.bias, value)
+    return module
 
 
 def examples(inputs: int, targets: int) -> Examples:
@@ -212,12 +201,14 @@ def examples(inputs: int, targets: int) -> Examples:
 @pytest.mark.parametrize(
     ("parts", "problem", "way_out"),
     [
-        ({"module": normalised()}, "buffer 0.running_mean", "GroupNorm"),
         ({"module": Counting()}, "buffer calls", "constant"),
         ({"module": Counting().double()}, "float32.*same dtype", "inputs.float"),
         ({"module": Two()}, "output is tuple", "one tensor"),
         ({"module": Detached()}, "does not depend on what is trained", "detach"),
-        ({"module": nn.Linear(FEATURES + 1, CLASSES)}, "on the first records", "shapes"),
+        ({"module": nn.Linear(FEATURES + 1, CLASSES)}, "on 8 records", "shapes"),
+        ({"module": Standardised()}, "depend on the other records", "GroupNorm"),
+        ({"module": Squeezed()}, r"of \[32\] one by one", "squeeze(1)"),
+        ({"module": Rooted()}, "gradient of layer.weight holds NaN", "clamp"),
         ({"training": examples(3, 2)}, "3 inputs and 2 targets", "one target"),
         ({"training": examples(0, 0)}, "0 inputs", "at least one"),
         ({"training": batch(3, seed=1)}, "training_data.* gives tuple", "Examples"),
@@ -227,7 +218,9 @@ def examples(inputs: int, targets: int) -> Examples:
         ({"training": spoilt(float("nan"))}, "inputs of training_data.* NaN", "repair"),
         ({"training": spoilt(label=CLASSES)}, "records of training_data.*out of bounds", "labels"),
         ({"test": spoilt(label=CLASSES)}, "records of test_data.*out of bounds", "labels"),
-        ({"training": float_labels()}, r"targets float32 \[2\].*Long", r"targets.long"),
+        ({"test": examples(3, 3)}, "records of test_data.*Long", "targets int64 [] each, not"),
+        ({"test": Examples(*batch(8, seed=1))}, "gives the records of training", "or None"),
+        ({"training": float_labels()}, r"targets float32 \[8\].*Long", r"targets.long"),
     ],
 )
 def test_a_wrong_task_is_refused_with_a_way_out(parts, problem, way_out):
@@ -240,13 +233,15 @@ def test_a_wrong_task_is_refused_with_a_way_out(parts, problem, way_out):
 @pytest.mark.parametrize(
     ("loss", "problem", "way_out"),
     [
-        (partial(functional.cross_entropy, reduction="none"), r"has the shape \[2\]", "mean"),
+        (partial(functional.cross_entropy, reduction="none"), r"has the shape \[8\]", "mean"),
         (partial(functional.cross_entropy, reduction="sum"), "is a sum over records", "mean"),
         (lambda _outputs, _targets: 0.5, "gives float", "a tensor"),
         (lambda outputs, _targets: outputs.nonsense, "no attribute", "shapes and types"),
         (lambda outputs, targets: functional.mse_loss(outputs[:, :1], targets.float()),
          "Using a target size", "outputs' shape"),
         (lambda outputs, _targets: torch.log(outputs.mean() * 0), "data.* is -inf", "guard"),
+        (lambda outputs, targets: (outputs[:, :1] - targets.float()).square().mean(),
+         r"shape \[8, 4\], targets \[8\]", "the same shape"),
     ],
 )  # fmt: skip
 def test_a_wrong_loss_is_refused_with_a_way_out(loss, problem, way_out):
@@ -262,11 +257,25 @@ def test_a_wrong_loss_is_refused_with_a_way_out(loss, problem, way_out):
     [
         (frozen(), "no parameter that is trained"),
         (nn.LazyLinear(CLASSES), "parameter weight has no shape"),
+        (normalised(), "0 is a BatchNorm1d"),
+        (normalised(track_running_stats=False), "0 is a BatchNorm1d"),
+        (nn.Sequential(nn.InstanceNorm1d(1, track_running_stats=True), linear(bias=True)), "0 is"),
+        (undefined(float("nan")), "bias holds NaN"),
+        (undefined(float("inf")), "bias holds NaN or infinity"),
     ],
 )
 def test_a_model_that_no_run_could_have_is_refused(module, problem):
+    """`run create` notices it as well: none of it needs data."""
     with pytest.raises(TaskError, match=problem):
         Learner(Toy(module), document(), UNPROTECTED)
+
+
+def test_a_model_of_another_size_each_time_is_refused():
+    task = Toy()
+    sizes = count(1)
+    task.model = lambda: nn.Linear(FEATURES, next(sizes))
+    with pytest.raises(TaskError, match=r"weight \[1, 6\] is weight \[2, 6\] at the next call"):
+        Learner(task, document(), UNPROTECTED)
 
 
 @pytest.mark.parametrize("part", ["model", "training_data", "test_data"])
@@ -302,7 +311,7 @@ def test_a_model_with_more_tensors_than_the_runs_is_refused():
     task = Toy(nn.Sequential(linear(bias=True), nn.Linear(CLASSES, CLASSES)))
     tensors = [t.model_dump() for t in tensors_of(task.model())][:2]
     short = document(model={"tensors": tensors, "initial_sha256": "0" * 64})
-    with pytest.raises(TaskError, match="it has 4 tensors, the run 2"):
+    with pytest.raises(TaskError, match="it has 4 tensors, but 2 in the run"):
         Learner(task, short, UNPROTECTED)
 
 

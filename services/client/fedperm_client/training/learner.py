@@ -11,8 +11,9 @@ from fedperm_client.training.evaluation import Evaluation, evaluate
 from fedperm_client.training.parameters import load
 from fedperm_client.training.per_example import ClippedStep
 from fedperm_client.training.sgd import LocalSgd
+from fedperm_client.training.single_records import try_single_records
 from fedperm_client.training.task_check import check_is_the_runs, checked_model
-from fedperm_client.training.trial import try_out, try_single_records
+from fedperm_client.training.trial import try_out
 
 
 class Learner:

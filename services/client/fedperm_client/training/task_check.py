@@ -1,73 +1,69 @@
-"""What is wrong with the parts of a task, in words and before the first round."""
+"""What is wrong with the model of a task, in words and before the first round."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import torch
 from torch import Tensor, nn
 
-from fedperm.run_document import ModelSpec, TensorSpec
+from fedperm.run_document import ModelSpec
 from fedperm_client.errors import TaskError
 from fedperm_client.tasks.asking import asking_for
-from fedperm_client.tasks.task import Examples, Task
-from fedperm_client.training.parameters import (
-    constants,
-    constants_sha256,
-    tensors_of,
-    trainable,
-)
+from fedperm_client.tasks.task import Task
+from fedperm_client.training.batch_statistics import check_no_batch_statistics
+from fedperm_client.training.parameters import constants, constants_sha256, trainable
 
-OWN, PUBLIC = "training_data", "test_data"
+_FROM_A_FILE = "load them from one file that everybody has, and never compute them from own data"
 
 
 def checked_model(task: Task) -> nn.Module:
-    """The task's model, if it is one and has the same constants whenever it is made."""
-    with asking_for("model()"):
-        module: object = task.model()
-    if not isinstance(module, nn.Module):
-        raise TaskError(f"model() gives {type(module).__name__}", "return a torch.nn.Module")
+    """The task's model, if it can be trained and is the same whenever it is made."""
+    module = _made(task)
     _check_parameters(module)
-    if constants(module):
-        with asking_for("model()"):
-            _check_constants(constants(module), constants(task.model()))
+    _check_first_values(module)
+    check_no_batch_statistics(module)
+    _check_comes_again(module, _made(task))
     return module
 
 
 def check_is_the_runs(module: nn.Module, expected: ModelSpec) -> None:
     """Tensor by tensor: only numbers travel. What does not travel must be there already."""
-    _check_tensors(tensors_of(module), expected.tensors)
+    difference = _difference(_tensors(module), [_words(t.name, t.shape) for t in expected.tensors])
+    if difference is not None:
+        raise TaskError(
+            f"the model is not the run's: {difference} in the run",
+            "use the task and options that the run's initial model was made with",
+        )
     if constants_sha256(module) != expected.constants_sha256:
         raise TaskError(
             "the model's constants are not the run's: frozen parameters and buffers must have the "
             "same values at every client and at the operator",
-            "load them from one file that everybody has, and never compute them from own data",
+            _FROM_A_FILE,
         )
 
 
-def own_records(task: Task) -> Examples:
-    with asking_for(f"{OWN}()"):
-        given = task.training_data()
-    return _checked(given, OWN)
-
-
-def public_records(task: Task) -> Examples | None:
-    with asking_for(f"{PUBLIC}()"):
-        given = task.test_data()
-    return None if given is None else _checked(given, PUBLIC)
-
-
-def _checked(examples: object, part: str) -> Examples:
-    if not isinstance(examples, Examples):
+def check_is_another_clients(module: nn.Module, other: nn.Module) -> None:
+    """The same as at a client with another part of the data."""
+    difference = _difference(_tensors(module), _tensors(other))
+    if difference is not None:
         raise TaskError(
-            f"{part}() gives {type(examples).__name__}", "return Examples(inputs, targets)"
+            f"clients have different models: {difference} where the shard is another",
+            "give the model sizes that are fixed or options, not found in own data",
         )
-    _check_tensor(part, "inputs", examples.inputs)
-    _check_tensor(part, "targets", examples.targets)
-    if len(examples.inputs) == 0 or len(examples.inputs) != len(examples.targets):
+    if constants_sha256(module) != constants_sha256(other):
         raise TaskError(
-            f"{part}() gives {len(examples.inputs)} inputs and {len(examples.targets)} targets",
-            "return one target for each input, and at least one",
+            "clients have different models: frozen parameters or buffers are others where the "
+            "shard is another",
+            _FROM_A_FILE,
         )
-    return examples
+
+
+def _made(task: Task) -> nn.Module:
+    with asking_for("model()"):
+        module: object = task.model()
+    if not isinstance(module, nn.Module):
+        raise TaskError(f"model() gives {type(module).__name__}", "return a torch.nn.Module")
+    return module
 
 
 def _check_parameters(module: nn.Module) -> None:
@@ -87,6 +83,27 @@ def _check_parameters(module: nn.Module) -> None:
         )
 
 
+def _check_first_values(module: nn.Module) -> None:
+    """A constant may be infinite, as masks of attention are."""
+    for name, values in chain(trainable(module).items(), constants(module).items()):
+        allowed = ~values.isnan() if name in constants(module) else values.isfinite()
+        if not bool(allowed.all()):
+            raise TaskError(
+                f"{name} holds NaN or infinity when the model is made",
+                "give it first values: torch.empty, for one, leaves what was in memory",
+            )
+
+
+def _check_comes_again(one: nn.Module, other: nn.Module) -> None:
+    difference = _difference(_tensors(one), _tensors(other))
+    if difference is not None:
+        raise TaskError(
+            f"model() gives another model each time: {difference} at the next call",
+            "give the model sizes that are fixed or options",
+        )
+    _check_constants(constants(one), constants(other))
+
+
 def _check_constants(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
     for name, values in one.items():
         if name not in other or not torch.equal(values, other[name]):
@@ -97,34 +114,22 @@ def _check_constants(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
             )
 
 
-def _check_tensors(own: Sequence[TensorSpec], expected: Sequence[TensorSpec]) -> None:
-    if tuple(own) == tuple(expected):
-        return
-    differing = [(o, e) for o, e in zip(own, expected, strict=False) if o != e]
-    if differing:
-        (mine, theirs), *_ = differing
-        what = f"its tensor {_words(mine)} is {_words(theirs)} in the run"
-    else:
-        what = f"it has {len(own)} tensors, the run {len(expected)}"
-    raise TaskError(
-        f"the model is not the run's: {what}",
-        "use the task and options that the run's initial model was made with",
-    )
+def _difference(own: list[str], others: list[str]) -> str | None:
+    """None if there is none; else the words that come before where the others are."""
+    if own == others:
+        return None
+    differing = [
+        (mine, theirs) for mine, theirs in zip(own, others, strict=False) if mine != theirs
+    ]
+    if not differing:
+        return f"it has {len(own)} tensors, but {len(others)}"
+    (mine, theirs), *_ = differing
+    return f"its tensor {mine} is {theirs}"
 
 
-def _check_tensor(part: str, name: str, values: object) -> None:
-    if not isinstance(values, Tensor):
-        raise TaskError(
-            f"the {name} of {part}() are {type(values).__name__}",
-            "hand in tensors: torch.as_tensor(...)",
-        )
-    if values.ndim == 0:
-        raise TaskError(f"the {name} of {part}() are one number", "stack records along axis 0")
-    if values.is_floating_point() and not bool(torch.isfinite(values).all()):
-        raise TaskError(
-            f"the {name} of {part}() hold NaN or infinity", "repair or leave out such records"
-        )
+def _tensors(module: nn.Module) -> list[str]:
+    return [_words(name, parameter.shape) for name, parameter in trainable(module).items()]
 
 
-def _words(tensor: TensorSpec) -> str:
-    return f"{tensor.name} {list(tensor.shape)}"
+def _words(name: str, shape: Sequence[int]) -> str:
+    return f"{name} {list(shape)}"

@@ -16,7 +16,8 @@ from fedperm_client.model_store import NO_CONSTANTS, StoredModel, Tensors
 from fedperm_client.tasks.task import Task
 from fedperm_client.training.evaluation import Evaluation, evaluate
 from fedperm_client.training.parameters import constants_sha256, flatten, load, tensors_of
-from fedperm_client.training.task_check import checked_model, public_records
+from fedperm_client.training.records import public_records
+from fedperm_client.training.task_check import checked_model
 
 FLAT = "parameters"
 """The one tensor of a checkpoint or an initial model: all weights in a row, without names."""

@@ -25,6 +25,7 @@ def print_task(found: TaskFacts) -> None:
             ("records", f"{found.records:,} in this part, mean loss {found.loss:.4g} at first"),
             ("test records", _test(found)),
             ("protection", found.unprotected or _PROTECTED),
+            *(("warning", warning) for warning in found.warnings),
         ),
         "",
         "a client would train it. What a run of it costs:",

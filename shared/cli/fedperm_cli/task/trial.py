@@ -8,6 +8,7 @@ from pathlib import Path
 from fedperm.errors import PreconditionError
 from fedperm_cli.client_code import client_code
 from fedperm_cli.run.specs import OptionValue
+from fedperm_cli.task.warnings import warnings_of
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class TaskFacts:
     test_accuracy: float | None
     unprotected: str | None
     """Why no run can protect its records; None if one can."""
+    warnings: tuple[str, ...]
 
 
 def try_task(
@@ -41,23 +43,29 @@ def try_task(
     with client_code("tasks are run by the client's code"):
         from fedperm_client.tasks.loading import make_task  # noqa: PLC0415 (see above)
         from fedperm_client.tasks.task import TaskContext  # noqa: PLC0415 (see above)
+        from fedperm_client.training.other_client import (  # noqa: PLC0415 (see above)
+            check_is_same_elsewhere,
+        )
         from fedperm_client.training.parameters import (  # noqa: PLC0415 (see above)
             constants,
             tensors_of,
         )
-        from fedperm_client.training.task_check import checked_model  # noqa: PLC0415 (see above)
-        from fedperm_client.training.trial import (  # noqa: PLC0415 (see above)
-            try_out,
+        from fedperm_client.training.single_records import (  # noqa: PLC0415 (see above)
             try_single_records,
         )
+        from fedperm_client.training.task_check import checked_model  # noqa: PLC0415 (see above)
+        from fedperm_client.training.trial import try_out  # noqa: PLC0415 (see above)
 
-    made = make_task(task, TaskContext(options, shard, shards, data))
+    own = TaskContext(options, shard, shards, data)
+    made = make_task(task, own)
     module = checked_model(made)
     tried = try_out(made, module)
+    check_is_same_elsewhere(task, own, module, tried.public)
     tensors = tensors_of(module)
+    parameters = sum(tensor.size for tensor in tensors)
     return TaskFacts(
         task=task,
-        parameters=sum(tensor.size for tensor in tensors),
+        parameters=parameters,
         constants=sum(values.numel() for values in constants(module).values()),
         tensors=tuple(TensorFacts(tensor.name, tensor.shape) for tensor in tensors),
         records=len(tried.own),
@@ -66,6 +74,7 @@ def try_task(
         test_loss=None if tried.on_public is None else tried.on_public.loss,
         test_accuracy=None if tried.on_public is None else tried.on_public.accuracy,
         unprotected=_why_unprotected(partial(try_single_records, module, tried.own, made.loss)),
+        warnings=warnings_of(tried, parameters),
     )
 
 
