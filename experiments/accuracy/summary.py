@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from experiments.accuracy.rows import ROWS, SEEDS, Row
-from experiments.paper.records import ResultFile
+from experiments.paper.records import Record, ResultFile
 
 
 @dataclass(frozen=True)
@@ -42,20 +44,21 @@ class Summary:
 
 
 def summaries(results: ResultFile, seeds: Sequence[int] = SEEDS) -> dict[str, Summary]:
-    """By the row's name; only rows that were measured on all these seeds."""
-    by_row: dict[str, list[Any]] = {}
+    """By the row's name; only rows that were measured on all these seeds, and only on these."""
+    by_row: dict[str, list[Record]] = {}
     for record in results.records:
-        by_row.setdefault(str(record.settings["row"]), []).append(record)
+        if record.settings["seed"] in seeds:
+            by_row.setdefault(str(record.settings["row"]), []).append(record)
     whole = {name: found for name, found in by_row.items() if len(found) == len(seeds)}
     return {row.name: _summary(row, whole[row.name]) for row in ROWS if row.name in whole}
 
 
-def _summary(row: Row, records: Sequence[Any]) -> Summary:
-    in_order = sorted(records, key=lambda record: record.settings["seed"])
-    results = [record.result for record in in_order]
+def _summary(row: Row, records: Sequence[Record]) -> Summary:
+    in_order = sorted(records, key=_seed)
+    results: list[Any] = [record.result for record in in_order]
     return Summary(
         row=row,
-        seeds=tuple(record.settings["seed"] for record in in_order),
+        seeds=tuple(map(_seed, in_order)),
         by_round=tuple(tuple(result["accuracies"]) for result in results),
         finals=tuple(result["accuracy"] for result in results),
         noise=tuple(result["noise"] for result in results),
@@ -63,3 +66,7 @@ def _summary(row: Row, records: Sequence[Any]) -> Summary:
         privacy=tuple(result["privacy"] for result in results),
         upload_megabytes=max(result["upload_megabytes"] for result in results),
     )
+
+
+def _seed(record: Record) -> int:
+    return TypeAdapter(int).validate_python(record.settings["seed"])
