@@ -91,7 +91,8 @@ class Preflight:
         if server is None or not is_there:
             return self._key_out_of_reach()
         if name is None:
-            return skipped("key", "not looked at", "give --key or --run")
+            hint = "give --key or --run" if self.options.run is None else _SEE_ABOVE
+            return skipped("key", "not looked at", hint)
         try:
             async with key_server(server) as keys:
                 insecure = document is not None and document.insecure_for_tests
