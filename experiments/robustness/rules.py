@@ -22,7 +22,11 @@ def clipped_mean(updates: Sequence[Parameters], malicious: int) -> Parameters:
     norms = [float(np.linalg.norm(update)) for update in updates]
     limit = float(np.median(norms))
     return mean(
-        [u * min(1.0, limit / norm) for u, norm in zip(updates, norms, strict=True)], malicious
+        [
+            update if norm <= limit else update * (limit / norm)
+            for update, norm in zip(updates, norms, strict=True)
+        ],
+        malicious,
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from experiments.accuracy.fedperm import step as honest_step
 from experiments.accuracy.images import Given
 from experiments.accuracy.setting import CLIENTS
+from experiments.robustness.experiment import stage
 from experiments.robustness.fedavg import FedAvg, little
 from experiments.robustness.fedperm import FedPerm, document_for
 from experiments.robustness.malice import Attacker, Knowledge
@@ -17,7 +18,7 @@ from experiments.robustness.measured import measurements
 from experiments.robustness.rules import clipped_mean, median, multi_krum, trimmed_mean
 from experiments.robustness.scene import Deal, scene_of
 from experiments.robustness.server import RefusedAverageError, Upload, step
-from experiments.robustness.setting import SEEDS, TARGET, Attack, Case, Defence, System
+from experiments.robustness.setting import SEEDS, TARGET, Attack, Case, Defence, System, cases
 from experiments.robustness.shared_noise import Noisemaker
 from experiments.robustness.training import ClippedSteps, SgdSteps
 from fedperm.privacy.run_release import noise_of, promise_of
@@ -163,6 +164,11 @@ def test_rules_leave_out_one_who_stands_apart():
     assert clipped_mean(updates, 1).tolist() == [2.4, -2.4]
 
 
+def test_a_clipped_mean_counts_clients_who_send_nothing():
+    updates = [np.array([x, -x]) for x in (0.0, 2.0, 4.0)]
+    assert clipped_mean(updates, 1).tolist() == [4 / 3, -4 / 3]
+
+
 def test_a_directed_attack_within_the_bound_undoes_what_clients_learn():
     content = document(Defence.CENTRED, scale=0.05)
     game = FedPerm(deal(), System.LIGHT, content, rounds=3)
@@ -181,6 +187,18 @@ def test_fedavg_falls_without_a_rule_and_stands_with_the_median():
     assert nobody.accuracy > silent.accuracy > 60
     assert flipped.accuracy < 30
     assert withstood.accuracy > 70
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [planned for planned in measurements(quick=False) if planned.seed == SEEDS[0]],
+    ids=lambda planned: f"{planned.system}-{planned.defence}",
+)
+def test_every_attack_that_is_planned_can_be_played(planned):
+    played = cases(planned.system, planned.malicious)
+    scores = stage(planned.system, planned.defence, deal(), rounds=1).system.play(played)
+    assert len(scores) == len(played)
+    assert all(0 <= score.accuracy <= 100 for score in scores)
 
 
 def test_a_little_is_within_what_honest_clients_differ_by():
