@@ -17,7 +17,7 @@ from rich.console import Console
 from experiments.accuracy.measured import seeds
 from experiments.accuracy.tuning import trials
 from experiments.paper.comparison import compared
-from experiments.paper.execution import execute, forget_other_code, missing
+from experiments.paper.execution import execute, forget_other_code, forget_other_plans, missing
 from experiments.paper.measurement import Measurement
 from experiments.paper.plan import PARTS, measurements
 from experiments.paper.progress import shown
@@ -71,7 +71,8 @@ def _measure(
     plan: Sequence[Measurement], results: Path, asked: argparse.Namespace, console: Console
 ) -> None:
     if results != COMMITTED:
-        forget_other_code({measurement.part for measurement in plan}, results)
+        forget_other_code(plan, results)
+    forget_other_plans(plan, results)
     todo = missing(plan, results)
     console.print(f"{len(plan) - len(todo)} of {len(plan)} measured before; results in {results}")
     with shown(todo, console) as watch:

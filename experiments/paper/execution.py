@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from multiprocessing import get_context
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from experiments.paper.measurement import Measurement
 from experiments.paper.origin import command_line, origin_here
-from experiments.paper.records import Record, read, write
+from experiments.paper.records import Record, ResultFile, read, write
 from fedperm.state_folder import sole_user
 
 PROGRAM = "experiments.paper"
@@ -24,13 +24,25 @@ def missing(measurements: Sequence[Measurement], folder: Path) -> list[Measureme
     return [m for m in measurements if not files[m.part].holds(m)]
 
 
-def forget_other_code(parts: Iterable[str], folder: Path) -> None:
+def forget_other_code(measurements: Sequence[Measurement], folder: Path) -> None:
     """What older code measured says nothing about this code."""
     commit = origin_here(command_line()).commit
+    _keep(measurements, folder, lambda results: results.of_commit(commit))
+
+
+def forget_other_plans(measurements: Sequence[Measurement], folder: Path) -> None:
+    """What was taken out of the plan would be in no table."""
+    names = {measurement.name for measurement in measurements}
+    _keep(measurements, folder, lambda results: results.of_names(names))
+
+
+def _keep(
+    measurements: Sequence[Measurement], folder: Path, some: Callable[[ResultFile], ResultFile]
+) -> None:
     with sole_user(folder, PROGRAM):
-        for part in parts:
+        for part in {measurement.part for measurement in measurements}:
             if (results := read(folder, part)).records:
-                write(folder, results.of_commit(commit))
+                write(folder, some(results))
 
 
 def execute(

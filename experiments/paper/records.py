@@ -1,6 +1,6 @@
 """Result files: what was measured, under which settings, by which code, on which machine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
@@ -53,20 +53,30 @@ class ResultFile(_Form):
 
     def of_commit(self, commit: str) -> "ResultFile":
         """Only what this code measured."""
-        kept = [record for record in self.records if self.origin_of(record).commit == commit]
-        return self.model_copy(update={"records": kept})
+        return self._of(pair for pair in self._pairs() if pair[1].commit == commit)
+
+    def of_names(self, names: Set[str]) -> "ResultFile":
+        """Only what has one of these names."""
+        return self._of(pair for pair in self._pairs() if pair[0].name in names)
 
     def with_record(self, record: Record, origin: Origin) -> "ResultFile":
-        """In place of an older one of that name. Origins without records are dropped."""
-        kept = [old for old in self.records if old.name != record.name]
-        pairs = [(old, self.origin_of(old)) for old in kept] + [(record, origin)]
-        origins = list(dict.fromkeys(origin.model_dump_json() for _, origin in pairs))
+        """In place of an older one of that name."""
+        kept = [pair for pair in self._pairs() if pair[0].name != record.name]
+        return self._of([*kept, (record, origin)])
+
+    def _pairs(self) -> list[tuple[Record, Origin]]:
+        return [(record, self.origin_of(record)) for record in self.records]
+
+    def _of(self, pairs: Iterable[tuple[Record, Origin]]) -> "ResultFile":
+        """By name. Origins without records are dropped."""
+        ordered = sorted(pairs, key=lambda pair: pair[0].name)
+        origins = list(dict.fromkeys(origin.model_dump_json() for _, origin in ordered))
         return ResultFile(
             part=self.part,
             origins=[Origin.model_validate_json(text) for text in origins],
             records=[
-                one.model_copy(update={"origin": origins.index(origin.model_dump_json())})
-                for one, origin in sorted(pairs, key=lambda pair: pair[0].name)
+                record.model_copy(update={"origin": origins.index(origin.model_dump_json())})
+                for record, origin in ordered
             ],
         )
 

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 import pytest
 
 from experiments.paper.comparison import compared
-from experiments.paper.execution import PROGRAM, execute, forget_other_code, missing
+from experiments.paper.execution import (
+    PROGRAM,
+    execute,
+    forget_other_code,
+    forget_other_plans,
+    missing,
+)
 from experiments.paper.origin import origin_here
 from experiments.paper.records import Origin, Record, ResultFile, read, write
 from fedperm.errors import ParameterError, SettingsError
@@ -77,12 +83,19 @@ def test_one_plan_at_a_time_writes_to_a_folder(tmp_path):
 
 def test_what_other_code_measured_is_measured_again(tmp_path):
     write(tmp_path, kept(a=90.0))
-    forget_other_code(["accuracy"], tmp_path)
-    assert read(tmp_path, "accuracy").records == []
+    forget_other_code(PLAN, tmp_path)
+    assert read(tmp_path, "counted").records == []
     mine = origin_here("made up")
     write(tmp_path, kept(a=90.0).with_record(kept(b=80.0).records[0], mine))
-    forget_other_code(["accuracy"], tmp_path)
-    assert [record.name for record in read(tmp_path, "accuracy").records] == ["b"]
+    forget_other_code(PLAN, tmp_path)
+    assert [record.name for record in read(tmp_path, "counted").records] == ["b"]
+    assert read(tmp_path, "counted").origins == [mine]
+
+
+def test_what_is_no_longer_planned_is_dropped(tmp_path):
+    write(tmp_path, kept(a=90.0, taken_out=80.0))
+    forget_other_plans(PLAN, tmp_path)
+    assert [record.name for record in read(tmp_path, "counted").records] == ["a"]
 
 
 def kept(**accuracies: float) -> ResultFile:
@@ -98,7 +111,7 @@ def kept(**accuracies: float) -> ResultFile:
         )
         for name, accuracy in accuracies.items()
     ]
-    return ResultFile(part="accuracy", origins=[origin], records=records)
+    return ResultFile(part="counted", origins=[origin], records=records)
 
 
 def test_what_was_measured_again_is_compared_with_what_is_committed():
