@@ -68,6 +68,16 @@ def test_the_accuracies_are_those_that_were_set_out_for(row, least):
     assert summary.mean >= least
 
 
+@pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0, 8.0])
+def test_the_papers_chain_needs_more_noise_in_light_than_no_shuffle_would(epsilon):
+    by_paper, unshuffled = (
+        measured(fedperm_row(Preset.LIGHT, accountant, epsilon))
+        for accountant in ("paper", "no-shuffle-rdp")
+    )
+    assert by_paper.noise[0] > unshuffled.noise[0]
+    assert by_paper.mean < unshuffled.mean
+
+
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0, 8.0])
 def test_a_record_has_the_epsilon_that_its_row_says(epsilon):
     assert measured(record_row(epsilon)).epsilon("record") <= epsilon
