@@ -34,8 +34,8 @@ class Pair:
             self.what,
             f"{self.paper:,.2f}",
             _digits(self.ours),
-            f"{self.paper / self.ours:,.0f}",
-            f"{times_per_core(self.paper, self.ours):,.0f}",
+            _times(self.paper / self.ours),
+            _times(times_per_core(self.paper, self.ours)),
         )
         return f"| {' | '.join(cells)} |"
 
@@ -110,7 +110,8 @@ def pairs_of_figures(sweep: Sweep) -> Iterator[Pair]:
     for printed in PRINTED_POINTS:
         for point in sweep.along(printed.axis):
             if point.place.position == printed.position:
-                what = f"{_PHASES[printed.phase].partition(',')[0]}, {_place(point)}"
+                phase = _PHASES[printed.phase].partition(",")[0]
+                what = f"{phase} against {printed.axis}: {_place(point)}"
                 yield Pair(what, printed.seconds, _seconds(point, printed))
 
 
@@ -179,6 +180,10 @@ def _seconds(point: SweepPoint, printed: PaperPoint) -> float:
 def _place(point: SweepPoint) -> str:
     place = point.place
     return f"k1 = {place.k1}, k2 = {place.k2}, d = {place.d:,}, n = {place.clients}"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2f}"
 
 
 def _digits(seconds: float) -> str:

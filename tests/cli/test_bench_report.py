@@ -1,5 +1,7 @@
 """`fedperm bench --json`: exactly the documented keys, and numbers that agree with each other."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -130,3 +132,14 @@ def test_text_names_the_plan_the_phases_and_the_verdict() -> None:
     for words in ("100 parameters in 13 windows of 8", "python-paillier", "aggregation",
                   "efficiency", "exact: yes"):  # fmt: skip
         assert words in finished.stdout
+
+
+def run(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def test_peak_memory_is_not_that_of_whoever_started_the_command():
+    small = "from fedperm_cli.bench.measurement import own_peak_bytes; print(own_peak_bytes())"
+    large = f"import subprocess; held = bytearray(300 << 20); subprocess.run({run(small)!r})"
+    printed = subprocess.run(run(large), check=True, capture_output=True, text=True)
+    assert 1 << 20 < int(printed.stdout) < 300 << 20

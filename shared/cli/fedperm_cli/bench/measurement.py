@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Generic, TypeVar
 
@@ -84,6 +85,15 @@ def peak_rss_bytes(processes: int) -> int:
     this process. A worker's own peak counts the moment before it was started afresh too, when
     it still was a copy of this process.
     """
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    largest_worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    return (own + processes * largest_worker) * MAXRSS_UNIT
+    largest_worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * MAXRSS_UNIT
+    return own_peak_bytes() + processes * largest_worker
+
+
+def own_peak_bytes(status: Path = Path("/proc/self/status")) -> int:
+    """Not by getrusage where there is /proc: it also counts whoever started this process, in the
+    moment between fork and exec."""
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * MAXRSS_UNIT
