@@ -1,11 +1,12 @@
 """The accuracy results as pictures. Needs matplotlib."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.axes import Axes
 
 from experiments.accuracy.experiment import Wish
-from experiments.accuracy.report import Summaries, cost_summaries, record_summaries, row_label
+from experiments.accuracy.report import Summaries, cost_summaries, record_summaries
 from experiments.accuracy.rows import EPSILONS, FEDAVG, Row, Table, fedperm_row
 from experiments.accuracy.setting import Algorithm
 from experiments.accuracy.summary import Summary
@@ -62,14 +63,15 @@ def draw_by_epsilon(found: Summaries, path: Path) -> Path:
             capsize=3,
             label=label,
         )
-    axes.set(xscale="log", xlabel="total epsilon", xticks=EPSILONS)
-    axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS], minor=False)
+    _epsilon_axis(axes, EPSILONS, "total epsilon")
     _dress(axes)
     return save_svg(figure, path)
 
 
 def draw_by_round(found: Summaries, path: Path) -> Path:
-    figure = new_figure(f"{caption(found)}; total epsilon {PAPER_EPSILON:g}, in units of their own")
+    figure = new_figure(
+        f"{caption(found)}.\nTotal epsilon {PAPER_EPSILON:g}, each algorithm's in a unit of its own"
+    )
     axes = figure.add_subplot()
     for label, (row, colour, style) in lines_at(PAPER_EPSILON).items():
         if row.name in found:
@@ -78,6 +80,8 @@ def draw_by_round(found: Summaries, path: Path) -> Path:
             axes.plot(rounds, accuracies, color=colour, linestyle=style, label=label)
     axes.set(xlabel="round")
     _dress(axes)
+    if legend := axes.get_legend():
+        legend.set_loc((0.72, 0.16))  # between the lines
     return save_svg(figure, path)
 
 
@@ -87,32 +91,40 @@ def draw_by_record(found: Summaries, path: Path) -> Path:
     )
     axes = figure.add_subplot()
     summaries = record_summaries(found)
-    _draw_points(axes, summaries, [summary.epsilon("record") or 0.0 for summary in summaries])
+    epsilons = [summary.row.wish.epsilon or 0.0 for summary in summaries]
+    _draw_points(axes, summaries, epsilons, "FedPerm light")
     if summaries and FEDAVG.name in found:
         axes.axhline(found[FEDAVG.name].mean, color=GREY, label="FedAvg (no privacy)")
-    axes.set(xscale="log", xlabel="total epsilon for one record")
+    _epsilon_axis(axes, epsilons, "total epsilon for one record")
     _dress(axes, low=None)
     return save_svg(figure, path)
 
 
 def draw_by_cost(found: Summaries, path: Path) -> Path:
     figure = new_figure(
-        f"{caption(found)}; epsilon {PAPER_EPSILON:g} in the paper's unit, accountant default"
+        f"{caption(found)}.\nEpsilon {PAPER_EPSILON:g} in the paper's unit, accountant default"
     )
     axes = figure.add_subplot()
     summaries = cost_summaries(found)
     costs = [summary.upload_megabytes for summary in summaries]
-    _draw_points(axes, summaries, costs)
+    _draw_points(axes, summaries, costs, "FedPerm")
     for cost, summary in zip(costs, summaries, strict=True):
         geometry = summary.row.wish.geometry
         label = f"{geometry.k1}, {geometry.k2}"
         axes.annotate(label, (cost, summary.mean), (4, -12), textcoords="offset points", fontsize=8)
     axes.set(xscale="log", xlabel="encrypted masks of a client, MB a round (labels: k1, k2)")
+    axes.margins(x=0.1)
     _dress(axes, low=None)
     return save_svg(figure, path)
 
 
-def _draw_points(axes: Axes, summaries: list[Summary], places: list[float]) -> None:
+def _epsilon_axis(axes: Axes, epsilons: Sequence[float], label: str) -> None:
+    axes.set(xscale="log", xlabel=label)
+    axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+    axes.set_xticks([], minor=True)
+
+
+def _draw_points(axes: Axes, summaries: list[Summary], places: list[float], label: str) -> None:
     axes.errorbar(
         places,
         [summary.mean for summary in summaries],
@@ -120,7 +132,7 @@ def _draw_points(axes: Axes, summaries: list[Summary], places: list[float]) -> N
         color=BLUE,
         marker="o",
         capsize=3,
-        label=row_label(summaries[0].row) if summaries else "",
+        label=label,
     )
 
 

@@ -18,7 +18,7 @@ from fedperm.norm_bound import honest_limit
 from fedperm_cli.presets import LIGHT
 
 _TEMPLATE = Path(__file__).with_name("section.template.md")
-_BACKDOORS = (Attack.NOBODY, Attack.BACKDOOR, Attack.BOOSTED)
+BACKDOORS = (Attack.NOBODY, Attack.BACKDOOR, Attack.BOOSTED)
 _USUAL = 3
 
 LABELS = {
@@ -117,7 +117,7 @@ def _words(attack: Attack, cell: Cell | None, accuracy: Callable[[Cell], str]) -
     if cell.stops:
         where = "" if cell.stopped == cell.seeds else f" on {cell.stopped} of {cell.seeds} seeds"
         return f"refused by all{where}"
-    backdoor = f" (backdoor {cell.backdoor:.1f})" if attack in _BACKDOORS else ""
+    backdoor = f" (backdoor {cell.backdoor:.1f})" if attack in BACKDOORS else ""
     return f"{accuracy(cell)}{backdoor}"
 
 
