@@ -17,12 +17,13 @@ from experiments.accuracy.recipes import recipe_for
 from experiments.accuracy.setting import Algorithm, World
 from fedperm.errors import FedPermError
 from fedperm_cli.presets import Preset
+from fedperm_client.tasks.filters import FilterName
 
 
 def main() -> int:
     asked = _parser().parse_args()
     torch.set_num_threads(asked.threads)
-    wish, world = _wish(asked), World(asked.seeds[0], asked.alpha)
+    wish, world = _wish(asked), World(asked.seeds[0], asked.alpha, asked.filter)
     try:
         wish.check()
         recipe = recipe_for(wish, world.filter)
@@ -47,6 +48,13 @@ def _parser() -> argparse.ArgumentParser:
     noise.add_argument("--record-epsilon", type=float, help="total for one record (fedperm)")
     parser.add_argument("--seeds", type=int, nargs="+", required=True)
     parser.add_argument("--alpha", type=float, default=1.0)
+    parser.add_argument(
+        "--filter",
+        type=FilterName,
+        choices=[FilterName.NONE, FilterName.ORIENTATIONS],
+        default=FilterName.ORIENTATIONS,
+        help="of the images; none are raw pixels, as in the paper",
+    )
     parser.add_argument("--threads", type=int, default=1, help="more round sums otherwise")
     data = Path(os.environ.get("FEDPERM_DATA", "data"))
     parser.add_argument("--data", type=Path, default=data, help="holds the folder mnist/")

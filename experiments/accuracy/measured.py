@@ -10,7 +10,7 @@ from experiments.accuracy.experiment import run
 from experiments.accuracy.images import test_digits
 from experiments.accuracy.recipes import recipe_for
 from experiments.accuracy.rows import QUICK_ROWS, ROWS, SEEDS, Row
-from experiments.accuracy.setting import CLIENTS, ROUNDS, Recipe, World
+from experiments.accuracy.setting import CLIENTS, DELTA, ROUNDS, Recipe, World
 
 PART = "accuracy"
 
@@ -32,6 +32,11 @@ class Accuracy:
         wish = self.row.wish
         return {
             "row": self.row.name,
+            "algorithm": wish.algorithm,
+            "epsilon": wish.epsilon,
+            "delta": DELTA,
+            "accountant": wish.accountant,
+            "for_record": wish.for_record,
             "k1": wish.geometry.k1,
             "k2": wish.geometry.k2,
             "recipe": asdict(self.recipe),

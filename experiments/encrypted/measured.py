@@ -2,16 +2,16 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pydantic import JsonValue, TypeAdapter
 
-from experiments.accuracy.setting import CLIENTS
+from experiments.accuracy.setting import CLIENTS, DELTA, Recipe
 from experiments.encrypted.experiment import run
 from experiments.encrypted.figures import EncryptedResult
-from experiments.encrypted.setting import RECIPE, Setting
+from experiments.encrypted.setting import Setting
 from experiments.paper.records import ResultFile
 from fedperm_cli.run.views import Silence
 from fedperm_cli.telling import tell_nothing
@@ -41,11 +41,10 @@ class EncryptedMeasurement:
             "key_bits": setting.key_bits,
             "accountant": setting.accountant,
             "epsilon_of_50_rounds": setting.epsilon,
+            "delta": DELTA,
+            "alpha": setting.demo.alpha,
             "filter": setting.filter,
-            "learning_rate": RECIPE.learning_rate,
-            "clip": RECIPE.clip,
-            "record_clip_norm": RECIPE.record_clip_norm,
-            "value_bits": RECIPE.value_bits,
+            "recipe": asdict(setting.recipe),
         }
 
     @property
@@ -73,3 +72,9 @@ def result_in(results: ResultFile) -> EncryptedResult | None:
         if record.name == NAME:
             return TypeAdapter(EncryptedResult).validate_python(dict(record.result))
     return None
+
+
+def recipe_in(results: ResultFile) -> Recipe:
+    """By which the clients trained."""
+    (record,) = [record for record in results.records if record.name == NAME]
+    return TypeAdapter(Recipe).validate_python(record.settings["recipe"])

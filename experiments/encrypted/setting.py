@@ -3,8 +3,10 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from experiments.accuracy.experiment import Wish
 from experiments.accuracy.privacy import scale_for_run
-from experiments.accuracy.setting import Recipe
+from experiments.accuracy.recipes import recipe_for
+from experiments.accuracy.setting import Algorithm, Recipe
 from fedperm.paillier import DEFAULT_KEY_BITS
 from fedperm_cli.demo.options import Dataset, DemoOptions, run_options
 from fedperm_cli.presets import LIGHT, PAPER_EPSILON
@@ -12,8 +14,6 @@ from fedperm_cli.recipes import images_of
 from fedperm_cli.run.options import RunOptions
 from fedperm_client.tasks.filters import FilterName
 
-RECIPE = Recipe(learning_rate=30.0, clip=0.002, record_clip_norm=10.0)
-"""A plain step, all that a client's training is."""
 _DEADLINE_SECONDS = 900.0
 """All clients are to be in every sum, however slow the machine."""
 
@@ -34,6 +34,12 @@ class Setting:
     epsilon: float = PAPER_EPSILON
 
     @property
+    def recipe(self) -> Recipe:
+        """That of the accuracy tables."""
+        wish = Wish(Algorithm.FEDPERM, self.epsilon, LIGHT, self.accountant)
+        return recipe_for(wish, self.filter)
+
+    @property
     def demo(self) -> DemoOptions:
         return DemoOptions(
             clients=self.clients,
@@ -43,22 +49,24 @@ class Setting:
             k1=LIGHT.k1,
             k2=LIGHT.k2,
             epsilon=self.epsilon,
-            learning_rate=RECIPE.learning_rate,
-            clip=RECIPE.clip,
-            clip_norm_record=RECIPE.record_clip_norm,
             key_bits=self.key_bits,
             data=self.data,
             insecure_test_key=self.key_bits < DEFAULT_KEY_BITS,
         )
 
     def run(self, min_records: int) -> RunOptions:
-        demo = self.demo
+        demo, recipe = self.demo, self.recipe
         return replace(
             run_options(demo, min_records),
             option=[*images_of(demo), f"filter={self.filter}"],
             accountant=self.accountant,
             epsilon=None,
             laplace_scale=scale_for_run(self.accountant, LIGHT, self.epsilon),
-            value_bits=RECIPE.value_bits,
+            learning_rate=recipe.learning_rate,
+            local_epochs=recipe.local_epochs,
+            batch_size=recipe.batch_size,
+            clip=recipe.clip,
+            clip_norm_record=recipe.record_clip_norm,
+            value_bits=recipe.value_bits,
             deadline_seconds=_DEADLINE_SECONDS,
         )

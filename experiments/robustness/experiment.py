@@ -8,7 +8,7 @@ from experiments.accuracy.privacy import scale_for_record, scale_for_run
 from experiments.robustness.fedavg import FedAvg
 from experiments.robustness.fedperm import FedPerm, document_for
 from experiments.robustness.scene import Deal, Score
-from experiments.robustness.setting import RECORD_EPSILON, Case, Defence, System
+from experiments.robustness.setting import ACCOUNTANT, RECORD_EPSILON, Case, Defence, System
 from fedperm_cli.presets import LIGHT, PAPER_EPSILON
 
 
@@ -32,6 +32,6 @@ def stage(system: System, defence: Defence, deal: Deal, rounds: int) -> Stage:
     if system is System.RECORD:
         scale = scale_for_record(system.recipe, smallest, RECORD_EPSILON)
     else:
-        scale = scale_for_run("default", LIGHT, PAPER_EPSILON)
+        scale = scale_for_run(ACCOUNTANT, LIGHT, PAPER_EPSILON)
     document = document_for(system, LIGHT, scale, smallest, defence)
     return Stage(FedPerm(deal, system, document, rounds), scale, smallest)

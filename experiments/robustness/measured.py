@@ -6,21 +6,23 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from experiments.accuracy.setting import World
+from experiments.accuracy.setting import DELTA, ROUNDS, World
 from experiments.robustness.experiment import stage
 from experiments.robustness.scene import mnist_deal
 from experiments.robustness.setting import (
-    MALICIOUS,
+    ACCOUNTANT,
     SEEDS,
+    TARGET,
+    USUAL,
     Defence,
     System,
     cases,
+    numbers,
 )
 
 _SECONDS_A_CASE_AND_ROUND = 0.1
 """With all images."""
 _QUICK_ROUNDS = 5
-_THREE = (3,)
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,9 @@ class RobustnessMeasurement:
             "filter": World(self.seed).filter,
             "alpha": World(self.seed).alpha,
             "epsilon": self.system.epsilon,
+            "delta": DELTA,
+            "accountant": ACCOUNTANT,
+            "target": TARGET,
         }
 
     @property
@@ -78,17 +83,12 @@ def measurements(*, quick: bool) -> Sequence[RobustnessMeasurement]:
     """One scene after the other: a process filters the images of one at a time."""
     if quick:
         return [
-            RobustnessMeasurement(System.LIGHT, Defence.CENTRED, SEEDS[0], _THREE, _QUICK_ROUNDS),
-            RobustnessMeasurement(System.FEDAVG, Defence.MEDIAN, SEEDS[0], _THREE, 1),
+            RobustnessMeasurement(System.LIGHT, Defence.CENTRED, SEEDS[0], (USUAL,), _QUICK_ROUNDS),
+            RobustnessMeasurement(System.FEDAVG, Defence.MEDIAN, SEEDS[0], (USUAL,), 1),
         ]
     return [
-        RobustnessMeasurement(system, defence, seed, _malicious(system, defence), system.rounds)
+        RobustnessMeasurement(system, defence, seed, numbers(system, defence), ROUNDS)
         for system in sorted(System, key=lambda system: -system.one_image_of)
         for seed in SEEDS
         for defence in system.defences
     ]
-
-
-def _malicious(system: System, defence: Defence) -> tuple[int, ...]:
-    """Their number varies where it is shown."""
-    return MALICIOUS if (system, defence) == (System.LIGHT, Defence.CENTRED) else _THREE

@@ -8,10 +8,11 @@ from string import Template
 from experiments.paper.records import ResultFile
 from experiments.robustness.setting import (
     IN_WORDS,
-    MALICIOUS,
+    USUAL,
     Attack,
     Defence,
     System,
+    numbers,
 )
 from experiments.robustness.summary import Cell, Summary, summary_of
 from fedperm.norm_bound import honest_limit
@@ -19,7 +20,14 @@ from fedperm_cli.presets import LIGHT
 
 _TEMPLATE = Path(__file__).with_name("section.template.md")
 BACKDOORS = (Attack.NOBODY, Attack.BACKDOOR, Attack.BOOSTED)
-_USUAL = 3
+_NAMED = (
+    Attack.UNNOISED,
+    Attack.ARRANGED,
+    Attack.BACKDOOR,
+    Attack.BOOSTED,
+    Attack.MASKS_1000,
+)
+"""In the text, under the centred bound."""
 
 LABELS = {
     Defence.NONE: "no bound",
@@ -48,9 +56,11 @@ def _tables(found: Summary) -> dict[str, str]:
             for what, words in _how(found, system)
         },
         "light": _text(by_defence(found, System.LIGHT)),
-        "by_number": _text(by_number(found, System.LIGHT, Defence.CENTRED)),
+        "light_by_number": _text(by_number(found, System.LIGHT, Defence.CENTRED)),
         "record": _text(by_defence(found, System.RECORD)),
+        "record_by_number": _text(by_number(found, System.RECORD, Defence.CENTRED)),
         "fedavg": _text(by_defence(found, System.FEDAVG)),
+        "fedavg_of_5": _text(by_defence(found, System.FEDAVG, 5)),
     }
 
 
@@ -74,15 +84,18 @@ def _figures(found: Summary) -> dict[str, str]:
     }
     for name, system in (("light", System.LIGHT), ("record", System.RECORD)):
         figures[f"{name}_room"] = _room(found, system)
-        for attack in (Attack.UNNOISED, Attack.ARRANGED, Attack.BOOSTED, Attack.MASKS_1000):
+        for attack in _NAMED:
             accuracy = _accuracy(found, system, Defence.CENTRED, attack)
             figures[f"{name}_{attack.name.lower()}"] = accuracy
         nobody = _accuracy(found, system, Defence.CENTRED, Attack.NOBODY)
         figures[f"{name}_nobody"] = nobody.partition(" (")[0]
+    for attack in (Attack.UNNOISED, Attack.MASKS_10):
+        accuracy = _accuracy(found, System.RECORD, Defence.CENTRED, attack, malicious=1)
+        figures[f"record_single_{attack.name.lower()}"] = accuracy
     return figures
 
 
-def by_defence(found: Summary, system: System, malicious: int = _USUAL) -> Iterator[str]:
+def by_defence(found: Summary, system: System, malicious: int = USUAL) -> Iterator[str]:
     """A line for each attack, a column for each defence."""
     yield from _head([_label(system, defence) for defence in system.defences])
     for attack in system.attacks:
@@ -92,9 +105,10 @@ def by_defence(found: Summary, system: System, malicious: int = _USUAL) -> Itera
 
 def by_number(found: Summary, system: System, defence: Defence) -> Iterator[str]:
     """A line for each attack, a column for each number of attackers."""
-    yield from _head([f"{number} of 15" for number in MALICIOUS])
+    malicious = numbers(system, defence)
+    yield from _head([f"{number} of 15" for number in malicious])
     for attack in system.attacks:
-        yield _line(attack, [found.cell(system, defence, attack, n) for n in MALICIOUS])
+        yield _line(attack, [found.cell(system, defence, attack, n) for n in malicious])
 
 
 def _label(system: System, defence: Defence) -> str:
@@ -129,8 +143,10 @@ def _with_deviation(cell: Cell) -> str:
     return f"{cell.accuracy:.1f} ± {cell.deviation:.1f}"
 
 
-def _accuracy(found: Summary, system: System, defence: Defence, attack: Attack) -> str:
-    return _words(attack, found.cell(system, defence, attack, _USUAL), _mean)
+def _accuracy(
+    found: Summary, system: System, defence: Defence, attack: Attack, malicious: int = USUAL
+) -> str:
+    return _words(attack, found.cell(system, defence, attack, malicious), _mean)
 
 
 def _room(found: Summary, system: System) -> str:

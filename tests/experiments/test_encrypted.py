@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+from experiments.accuracy.setting import Recipe
 from experiments.encrypted.figures import EncryptedResult, RoundFigures
 from experiments.encrypted.recording import Notebook, RecordingAggregator, RememberingRandom
 from experiments.encrypted.replay import replayed
@@ -94,7 +95,8 @@ def result(**changes) -> EncryptedResult:
 
 def kept(one: EncryptedResult) -> ResultFile:
     """As it is read from a file."""
-    record = {"name": "light", "settings": {}, "result": asdict(one), "finished_at": ""}
+    settings = {"recipe": asdict(Recipe(learning_rate=0.1, batch_size=64, clip=0.002))}
+    record = {"name": "light", "settings": settings, "result": asdict(one), "finished_at": ""}
     written = {"part": "encrypted", "records": [record | {"cpu_seconds": 1.0, "origin": 0}]}
     return ResultFile.model_validate_json(json.dumps(written))
 
@@ -102,6 +104,7 @@ def kept(one: EncryptedResult) -> ResultFile:
 def test_the_section_says_whether_the_simulation_agrees():
     words = section(kept(result()))
     assert "the same model to the last bit" in words
+    assert "learning rate 0.1, batches of 64, update cut to 0.002" in words
     assert "| 1 | 61.25 % |" in words
     assert "| 2 | 70.50 % |" in words
     assert "| 9.45 |" in words
