@@ -102,7 +102,7 @@ def draw_by_record(found: Summaries, path: Path) -> Path:
 
 def draw_by_cost(found: Summaries, path: Path) -> Path:
     figure = new_figure(
-        f"{caption(found)}.\nEpsilon {PAPER_EPSILON:g} in the paper's unit, accountant default"
+        f"{caption(found)}.\nEpsilon {PAPER_EPSILON:g} in the paper's unit; it shrinks as k1 grows"
     )
     axes = figure.add_subplot()
     summaries = cost_summaries(found)

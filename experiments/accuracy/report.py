@@ -1,5 +1,6 @@
 """The accuracy results in words and tables."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from experiments.accuracy.gaussian import REMOVED, REPLACED, GaussianNoise, noise_for, spent
@@ -86,16 +87,21 @@ def _cell(row: Row, found: Summaries) -> str:
     return accuracy_words(found[row.name]) if row.name in found else "not measured"
 
 
-def of_cdp() -> dict[str, str]:
-    """What the text says of its noise: z, in units of the clip; on a coordinate of the mean, for
-    one clip; and the epsilon of whoever is replaced, which moves the sum twice as far."""
-    noise = noise_for(PAPER_EPSILON, ROUNDS, REMOVED)
-    replaced = spent(GaussianNoise(noise.multiplier, REPLACED), ROUNDS)
+def of_gaussian() -> dict[str, str]:
+    """What the text says of the baselines' noise: z, in units of the clip; on a coordinate of the
+    mean, for one clip; and the epsilon of whoever is replaced, which moves the sum twice as far."""
+    cdp, ldp = (noise_for(PAPER_EPSILON, ROUNDS, moved) for moved in (REMOVED, REPLACED))
     return {
-        "cdp_noise": f"{noise.multiplier:.2f}",
-        "cdp_noise_on_mean": f"{noise.multiplier / CLIENTS:.3f}",
-        "cdp_replaced": f"{replaced:.2f}",
+        "cdp_noise": f"{cdp.multiplier:.4g}",
+        "cdp_noise_on_mean": f"{cdp.multiplier / CLIENTS:.3f}",
+        "cdp_replaced": printed(_of_replaced(cdp.multiplier)),
+        "ldp_noise": f"{ldp.multiplier:.4g}",
+        "ldp_noise_on_mean": f"{ldp.multiplier / math.sqrt(CLIENTS):.3f}",
     }
+
+
+def _of_replaced(multiplier: float) -> float:
+    return spent(GaussianNoise(multiplier, REPLACED), ROUNDS)
 
 
 def by_epsilon(found: Summaries) -> Iterator[str]:
@@ -151,14 +157,15 @@ def _in_all_units(summary: Summary) -> str:
 
 
 def _epsilon_words(summary: Summary, unit: str) -> str:
-    """LDP-FL hides a client's whole update, and with it every part of it and every record."""
-    algorithm = summary.row.wish.algorithm
-    if algorithm is Algorithm.LDP and unit != "participant":
-        unit = "whole_update"
-    epsilon = summary.epsilon(unit)
-    if epsilon is None:
-        return "as whole update" if (algorithm, unit) == (Algorithm.FEDPERM, "record") else ""
-    return printed(epsilon)
+    """A client's whole update hides every part of it, every record, and the client; a changed
+    record is a replaced client."""
+    algorithm, epsilon = summary.row.wish.algorithm, summary.epsilon(unit)
+    if epsilon is not None:
+        return printed(epsilon)
+    if algorithm is Algorithm.CDP and unit == "record":
+        return f"{printed(_of_replaced(min(summary.noise)))} (trusted server)"
+    hides_updates = algorithm in (Algorithm.LDP, Algorithm.FEDPERM)
+    return "as whole update" if hides_updates else ""
 
 
 def _range(numbers: Sequence[float]) -> str:
@@ -190,13 +197,18 @@ def _of_record(summary: Summary) -> str:
 
 
 def by_cost(found: Summaries) -> Iterator[str]:
-    yield "| k1 | k2 | masks of a client, MB a round | b | accuracy, % |"
-    yield "|---|---|---|---|---|"
+    yield (
+        "| k1 | k2 | masks of a client, MB a round | b | accuracy, % | parameters in the unit | "
+        "whole update |"
+    )
+    yield "|---|---|---|---|---|---|---|"
     for summary in cost_summaries(found):
         geometry = summary.row.wish.geometry
+        whole = printed(summary.epsilon("whole_update") or 0.0)
         yield (
             f"| {geometry.k1:,} | {geometry.k2} | {summary.upload_megabytes:.2f} | "
-            f"{_range(summary.noise)} | {accuracy_words(summary)} |"
+            f"{_range(summary.noise)} | {accuracy_words(summary)} | "
+            f"{geometry.patterns * geometry.superwindow} | {whole} |"
         )
 
 

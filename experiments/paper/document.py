@@ -26,6 +26,7 @@ def results_document(folder: Path, seeds: Sequence[int]) -> str:
     return Template(_TEMPLATE.read_text()).substitute(
         _accuracy(folder, seeds)
         | _tuning()
+        | _minutes(folder)
         | {"others": _others(folder), "origins": _origins(folder)}
     )
 
@@ -35,7 +36,7 @@ def _accuracy(folder: Path, seeds: Sequence[int]) -> dict[str, str]:
     return {
         "test_seeds": ", ".join(map(str, seeds)),
         "against_the_paper": _text(accuracy.against_the_paper(found)),
-        **accuracy.of_cdp(),
+        **accuracy.of_gaussian(),
         "by_epsilon": _text(accuracy.by_epsilon(found)),
         "all_units": _text(_all_units(found)),
         "by_record": _text(accuracy.by_record(found)),
@@ -75,6 +76,15 @@ def _others(folder: Path) -> str:
 def _origins(folder: Path) -> str:
     files = [read(folder, part) for part in PARTS]
     return _text(origins_table([file for file in files if file.records]))
+
+
+def _minutes(folder: Path) -> dict[str, str]:
+    """Of CPUs, without tuning: what two cores share, and what has the machine to itself."""
+    shared, alone = (
+        sum(record.cpu_seconds for part in parts for record in read(folder, part).records) / 60
+        for parts in (("accuracy", "robustness"), ("encrypted", "timing"))
+    )
+    return {"shared_minutes": f"{shared:.0f}", "alone_minutes": f"{alone:.0f}"}
 
 
 def _text(lines: Iterable[str]) -> str:

@@ -21,6 +21,8 @@ from fedperm_cli.presets import LIGHT
 _TEMPLATE = Path(__file__).with_name("section.template.md")
 BACKDOORS = (Attack.NOBODY, Attack.BACKDOOR, Attack.BOOSTED)
 _NAMED = (
+    Attack.FLIP,
+    Attack.LABELS,
     Attack.UNNOISED,
     Attack.ARRANGED,
     Attack.BACKDOOR,

@@ -1,7 +1,10 @@
 """README.md: a page for five minutes, and no command in it that no test executes."""
 
+import re
 import shlex
 import subprocess
+
+import pytest
 
 from tests.docs.shell_blocks import ROOT, blocks
 
@@ -38,6 +41,17 @@ def test_it_has_the_blocks_that_other_tests_execute():
     for beginning, test in EXECUTED_ELSEWHERE.items():
         assert len([line for line in first if line.startswith(beginning)]) == 1
         assert README in (ROOT / test).read_text()
+
+
+@pytest.mark.parametrize("heading", ["## What privacy costs", "## What it costs"])
+def test_its_figures_are_those_of_the_results(heading):
+    results = (ROOT / "docs/results.md").read_text()
+    section = (ROOT / README).read_text().partition(f"{heading}\n")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")]
+    assert len(rows) >= 5
+    assert [row for row in rows if row not in results.splitlines()] == []
+    for figure in re.findall(r"[0-9.]+ ± [0-9]+\.[0-9]+", section):
+        assert figure in results
 
 
 def test_it_takes_five_minutes():

@@ -1,6 +1,5 @@
 """Every algorithm on small images of ten kinds: what is learned, and what is reported."""
 
-import numpy as np
 import pytest
 import torch
 
@@ -10,7 +9,7 @@ from experiments.accuracy.images import Digits
 from experiments.accuracy.setting import DELTA, Algorithm, Recipe, World
 from fedperm.errors import FedPermError
 from fedperm_cli.presets import HEAVY
-from fedperm_client.tasks.task import Examples
+from tests.experiments.noisy_images import images
 
 WORLD = World(seed=1)
 
@@ -22,15 +21,6 @@ def _one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
-
-
-def images(count, seed):
-    """Ten pictures of noise, each with a little more noise."""
-    kinds = np.random.default_rng(0).normal(size=(10, 1, 28, 28))
-    labels = np.arange(count) % 10
-    noise = np.random.default_rng(seed).normal(size=(count, 1, 28, 28))
-    inputs = torch.from_numpy((kinds[labels] + noise).astype(np.float32))
-    return Examples(inputs, torch.from_numpy(labels))
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import pytest
 from experiments.accuracy.experiment import Wish
 from experiments.accuracy.gaussian import REMOVED, REPLACED, GaussianNoise, spent
 from experiments.accuracy.measured import PART, seeds
+from experiments.accuracy.privacy import scale_for_run
 from experiments.accuracy.recipes import recipe_for
 from experiments.accuracy.rows import FEDAVG, ROWS, SEEDS, Row, Table, fedperm_row
 from experiments.accuracy.searches import CONFIGURATIONS, SEARCHES
@@ -19,6 +20,7 @@ from experiments.paper.document import PARTS, results_document
 from experiments.paper.execution import missing
 from experiments.paper.plan import measurements
 from experiments.paper.records import COMMITTED, read
+from experiments.paper.writing import write_up
 from fedperm_cli.presets import Preset
 
 DOCUMENT = COMMITTED.parents[1] / "docs" / "results.md"
@@ -50,6 +52,14 @@ def test_the_document_is_what_the_result_files_say():
     assert DOCUMENT.read_text() == results_document(COMMITTED, seeds(quick=False))
 
 
+def test_the_pictures_are_what_the_result_files_say(tmp_path):
+    write_up(COMMITTED, tmp_path, seeds(quick=False))
+    drawn = {path.name: path.read_text() for path in (tmp_path / "pictures").glob("*.svg")}
+    kept = (DOCUMENT.parent / "pictures").glob("*.svg")
+    assert drawn == {path.name: path.read_text() for path in kept}
+    assert len(drawn) == 9
+
+
 @pytest.mark.parametrize(
     ("row", "least"),
     [
@@ -66,6 +76,14 @@ def test_the_accuracies_are_those_that_were_set_out_for(row, least):
     summary = measured(row)
     assert summary.seeds == SEEDS
     assert summary.mean >= least
+
+
+@pytest.mark.parametrize("preset", list(Preset))
+@pytest.mark.parametrize("accountant", ["paper", "no-shuffle-rdp", "default"])
+def test_the_noise_is_what_its_accountant_asks_for(preset, accountant):
+    """Also of the code as it is now: figures of other mathematics would be stale."""
+    (noise,) = set(measured(fedperm_row(preset, accountant, 4.0)).noise)
+    assert noise == pytest.approx(scale_for_run(accountant, preset.geometry, 4.0), rel=1e-6)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0, 8.0])
