@@ -8,6 +8,7 @@ Beside the searches there are ideas about more than training.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from itertools import product
 
 from experiments.accuracy.experiment import Wish
@@ -51,7 +52,7 @@ class Search:
     filter: FilterName = FilterName.ORIENTATIONS
     best_of_grid: int | None = None
 
-    @property
+    @cached_property
     def tried(self) -> Sequence[Tried]:
         if self.best_of_grid is None:
             return self.grid

@@ -43,10 +43,8 @@ class ResultFile(_Form):
 
     def holds(self, measurement: Measurement) -> bool:
         """Whether it was measured under these very settings."""
-        return any(
-            record.name == measurement.name and record.settings == measurement.settings
-            for record in self.records
-        )
+        name, settings = measurement.name, measurement.settings
+        return any(record.name == name and record.settings == settings for record in self.records)
 
     def origin_of(self, record: Record) -> Origin:
         return self.origins[record.origin]

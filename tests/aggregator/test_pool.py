@@ -53,6 +53,7 @@ def test_a_broken_pool_is_replaced_once_and_closing_ends_a_job_in_its_middle():
     wait_until_gone(worker)
 
 
+@pytest.mark.system
 def test_a_stopped_worker_is_killed_and_a_slow_one_is_not():
     """All pieces of work together take longer than the silence that is put up with."""
     pool = process_pool(1, SILENCE_SECONDS)

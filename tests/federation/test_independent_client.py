@@ -80,6 +80,7 @@ def test_the_stranger_imports_nothing_of_ours():
     assert libraries == {"cryptography", "httpx", "numpy", "phe", "safetensors"}
 
 
+@pytest.mark.system
 def test_sums_are_exact_and_models_identical_beside_our_client(here):
     """Without noise, what our client sends is known: the largest value in every coordinate."""
     initial = initial_model(PUSH, {}, seed=1)
@@ -95,6 +96,7 @@ def test_sums_are_exact_and_models_identical_beside_our_client(here):
     assert here.summary("ada").parameters_sha256 == report["parameters_sha256"]
 
 
+@pytest.mark.system
 def test_a_stranger_who_adds_noise_ends_with_the_same_model(here):
     initial = initial_model(PUSH, {}, seed=1)
     noise = {"clip": CLIP, "laplace_scale": 0.7}

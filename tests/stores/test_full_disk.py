@@ -15,7 +15,7 @@ from tests.aggregator.parties import OPERATOR
 from tests.stores.live_rounds import open_round, until, until_published, until_ready
 from tests.stores.processes import ServerProcess, tiny_disk
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.system]
 
 DISK = 8 << 20
 PAGE = 4096

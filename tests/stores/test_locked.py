@@ -11,7 +11,7 @@ from tests.keyserver.server import KEK
 from tests.stores.live_rounds import open_round, until_published, until_ready
 from tests.stores.processes import ServerProcess, locked
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.system]
 
 HEADERS = {"Authorization": f"Bearer {OPERATOR}"}
 
