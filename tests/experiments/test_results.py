@@ -9,6 +9,7 @@ from experiments.accuracy.gaussian import REMOVED, REPLACED, GaussianNoise, spen
 from experiments.accuracy.measured import PART, seeds
 from experiments.accuracy.privacy import scale_for_run
 from experiments.accuracy.recipes import recipe_for
+from experiments.accuracy.report import LABELS, PRINTED
 from experiments.accuracy.rows import FEDAVG, ROWS, SEEDS, Row, Table, fedperm_row
 from experiments.accuracy.searches import CONFIGURATIONS, SEARCHES
 from experiments.accuracy.searches import SEEDS as TUNING_SEEDS
@@ -76,6 +77,13 @@ def test_the_accuracies_are_those_that_were_set_out_for(row, least):
     summary = measured(row)
     assert summary.seeds == SEEDS
     assert summary.mean >= least
+
+
+@pytest.mark.parametrize("algorithm", [Algorithm.CDP, Algorithm.LDP])
+def test_baselines_on_raw_pixels_are_as_near_to_the_paper_as_to_each_other(algorithm):
+    (row,) = [r for r in ROWS if r.table is Table.RAW and r.wish.algorithm is algorithm]
+    summary = measured(row)
+    assert abs(summary.mean - PRINTED[LABELS[algorithm]]) < summary.deviation
 
 
 @pytest.mark.parametrize("preset", list(Preset))
