@@ -15,7 +15,7 @@ from experiments.accuracy.experiment import Outcome, Wish, run
 from experiments.accuracy.images import test_digits
 from experiments.accuracy.recipes import recipe_for
 from experiments.accuracy.setting import Algorithm, World
-from fedperm.errors import FedPermError
+from fedperm.errors import FedPermError, ParameterError
 from fedperm_cli.presets import Preset
 from fedperm_client.tasks.filters import FilterName
 
@@ -25,6 +25,7 @@ def main() -> int:
     torch.set_num_threads(asked.threads)
     wish, world = _wish(asked), World(asked.seeds[0], asked.alpha, asked.filter)
     try:
+        _check_seeds(asked.seeds)
         wish.check()
         recipe = recipe_for(wish, world.filter)
         digits = test_digits(asked.data, world.filter)
@@ -36,18 +37,37 @@ def main() -> int:
     return 0
 
 
+def _check_seeds(seeds: Sequence[int]) -> None:
+    if min(seeds) < 0 or len(set(seeds)) < len(seeds):
+        raise ParameterError(
+            f"seeds {' '.join(map(str, seeds))}", "give different whole numbers from 0 on"
+        )
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="experiments.accuracy", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="experiments.accuracy",
+        description=__doc__,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
     parser.add_argument("--algorithm", type=Algorithm, choices=list(Algorithm), required=True)
-    parser.add_argument("--setting", type=Preset, choices=list(Preset), default=Preset.LIGHT)
-    parser.add_argument("--accountant", default="default")
+    parser.add_argument(
+        "--setting", type=Preset, choices=list(Preset), default=Preset.LIGHT, help="of fedperm"
+    )
+    parser.add_argument(
+        "--accountant", default="default", help="of fedperm: see docs/privacy.md, Accountants"
+    )
     noise = parser.add_mutually_exclusive_group()
     noise.add_argument(
-        "--epsilon", type=float, help="total, in the algorithm's own unit; fedavg has none"
+        "--epsilon", type=float, help="total, in the algorithm's own unit; fedavg ignores it"
     )
     noise.add_argument("--record-epsilon", type=float, help="total for one record (fedperm)")
-    parser.add_argument("--seeds", type=int, nargs="+", required=True)
-    parser.add_argument("--alpha", type=float, default=1.0)
+    parser.add_argument(
+        "--seeds", type=int, nargs="+", required=True, help="each deals out the data anew"
+    )
+    parser.add_argument(
+        "--alpha", type=float, default=1.0, help="Dirichlet: how alike the clients' data are"
+    )
     parser.add_argument(
         "--filter",
         type=FilterName,
@@ -55,7 +75,9 @@ def _parser() -> argparse.ArgumentParser:
         default=FilterName.ORIENTATIONS,
         help="of the images; none are raw pixels, as in the paper",
     )
-    parser.add_argument("--threads", type=int, default=1, help="more round sums otherwise")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="with more, sums are rounded in another order"
+    )
     data = Path(os.environ.get("FEDPERM_DATA", "data"))
     parser.add_argument("--data", type=Path, default=data, help="holds the folder mnist/")
     parser.add_argument("--json", action="store_true")

@@ -51,6 +51,8 @@ def accountant_label(row: Row) -> str:
 
 
 def accuracy_words(summary: Summary) -> str:
+    if len(summary.seeds) == 1:
+        return f"{summary.mean:.2f}"
     return f"{summary.mean:.2f} ± {summary.deviation:.2f}"
 
 

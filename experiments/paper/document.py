@@ -24,10 +24,21 @@ PARTS = ("accuracy", "tuning", "robustness", "encrypted", "timing")
 def results_document(folder: Path, seeds: Sequence[int]) -> str:
     """Of the result files in this folder: of rows that were measured on these seeds."""
     return Template(_TEMPLATE.read_text()).substitute(
-        _accuracy(folder, seeds)
+        {"banner": "" if folder == COMMITTED else _elsewhere(seeds)}
+        | _accuracy(folder, seeds)
         | _tuning()
         | _minutes(folder)
         | {"others": _others(folder), "origins": _origins(folder)}
+    )
+
+
+def _elsewhere(seeds: Sequence[int]) -> str:
+    numbers = ", ".join(map(str, seeds))
+    return (
+        f"**Measured again, from the files beside it, seeds {numbers}.** The text is that of\n"
+        'docs/results.md and was written for all measurements: where a cell says "not measured",\n'
+        "what the text concludes from it is not shown here. Robustness in fewer rounds is not\n"
+        "comparable with that page.\n\n"
     )
 
 

@@ -2,22 +2,33 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
+from rich.text import Text
 
 from experiments.paper.execution import Watch
 from experiments.paper.measurement import Measurement
 from experiments.paper.records import Record
 
-_MEMORY_SECONDS = 900.0
-"""The pace of the last quarter of an hour says how long the rest will take."""
+
+class TimeLeft(ProgressColumn):
+    """At the pace up to the last measurement that was finished; `pace` is seconds for a second
+    that was expected."""
+
+    def render(self, task: Task) -> Text:
+        pace: float | None = task.fields["pace"]
+        if pace is None or task.total is None or task.elapsed is None:
+            return Text("-:--:--")
+        return Text(str(timedelta(seconds=round(max(0.0, pace * task.total - task.elapsed)))))
 
 
 @contextmanager
@@ -28,17 +39,19 @@ def shown(measurements: Sequence[Measurement], console: Console) -> Iterator[Wat
         BarColumn(),
         TimeElapsedColumn(),
         TextColumn("passed,"),
-        TimeRemainingColumn(),
+        TimeLeft(),
         TextColumn("left"),
         console=console,
-        speed_estimate_period=_MEMORY_SECONDS,
     ) as progress:
-        task = progress.add_task("", total=total, done=0, all=len(measurements))
+        task = progress.add_task("", total=total, done=0, all=len(measurements), pace=None)
 
         def watch(measurement: Measurement, record: Record) -> None:
-            done = progress.tasks[task].fields["done"] + 1
-            progress.update(task, advance=measurement.expected_seconds, done=done)
-            progress.console.print(f"{record.name}: {_short(record)}", highlight=False)
+            state = progress.tasks[task]
+            expected = state.completed + measurement.expected_seconds
+            pace = (state.elapsed or 0.0) / expected
+            progress.update(task, completed=expected, done=state.fields["done"] + 1, pace=pace)
+            words = f"{measurement.part}: {record.name}: {_short(record)}"
+            progress.console.print(words, highlight=False)
 
         yield watch
 

@@ -142,7 +142,7 @@ def _mean(cell: Cell) -> str:
 
 
 def _with_deviation(cell: Cell) -> str:
-    return f"{cell.accuracy:.1f} ± {cell.deviation:.1f}"
+    return _mean(cell) if cell.seeds == 1 else f"{_mean(cell)} ± {cell.deviation:.1f}"
 
 
 def _accuracy(

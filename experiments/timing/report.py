@@ -132,7 +132,10 @@ def _lines(results: ResultFile) -> Iterator[str]:
     for pair in pairs_of_presets(results):
         yield pair.line
     yield ""
-    yield "Encryption is all that a client does for a round, most of it while it waits."
+    yield (
+        "Encryption is all that a client does for a round, most of it while it waits; aggregation "
+        "includes re-randomising what is published."
+    )
     yield ""
     yield (
         "Beside python-paillier doing the paper's Algorithm 1 as written, one ciphertext per bit: "

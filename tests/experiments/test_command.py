@@ -38,6 +38,14 @@ def test_what_cannot_be_asked_for(monkeypatch, capsys, tmp_path, arguments, mess
     assert hint in said
 
 
+@pytest.mark.parametrize("seeds", [["-1"], ["20", "21", "20"]])
+def test_seeds_are_different_and_not_negative(monkeypatch, capsys, seeds):
+    given = ["--algorithm", "fedavg", "--seeds", *seeds, "--data", "nowhere"]
+    monkeypatch.setattr(sys, "argv", ["experiments.accuracy", *given])
+    assert main() == 1
+    assert "different whole numbers from 0 on" in capsys.readouterr().err
+
+
 def printed(monkeypatch, capsys, *arguments):
     """On a few small images; and which filter it asked for."""
     filters = []

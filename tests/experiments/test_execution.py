@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 import pytest
+from rich.progress import Progress
 
 from experiments.paper.comparison import compared
+from experiments.paper.document import results_document
 from experiments.paper.execution import (
     PROGRAM,
     execute,
@@ -13,7 +15,8 @@ from experiments.paper.execution import (
     missing,
 )
 from experiments.paper.origin import origin_here
-from experiments.paper.records import Origin, Record, ResultFile, read, write
+from experiments.paper.progress import TimeLeft
+from experiments.paper.records import COMMITTED, Origin, Record, ResultFile, read, write
 from fedperm.errors import ParameterError, SettingsError
 from fedperm.state_folder import sole_user
 
@@ -130,3 +133,20 @@ def test_nothing_is_compared_under_other_settings():
         update={"records": [other.records[0].model_copy(update={"settings": {"seed": 2}})]}
     )
     assert compared(kept(a=90.0), other) is None
+
+
+def test_the_time_left_is_at_the_pace_so_far():
+    """A quarter of the expected work took 50 s, so all of it takes 200; 20 s later 130 are left."""
+    progress = Progress(TimeLeft(), get_time=lambda: 70.0)
+    progress.add_task("", total=400, completed=100, pace=0.5)
+    (task,) = progress.tasks
+    task.start_time = 0.0
+    assert TimeLeft().render(task).plain == "0:02:10"
+    task.fields["pace"] = None
+    assert TimeLeft().render(task).plain == "-:--:--"
+
+
+def test_what_was_measured_elsewhere_says_so(tmp_path):
+    words = results_document(tmp_path, [40])
+    assert "Measured again, from the files beside it, seeds 40" in words
+    assert "Measured again, from" not in results_document(COMMITTED, [40])

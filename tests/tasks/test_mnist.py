@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import struct
+from urllib.error import URLError
 
 import numpy as np
 import pytest
@@ -98,6 +99,17 @@ def test_a_fetched_file_is_checked_as_well(tmp_path):
 
     with pytest.raises(TaskError, match="does not hold the data"):
         Mirror(context(data=tmp_path)).test_data()
+
+
+def test_without_a_network_it_says_where_to_put_the_files(tmp_path):
+    class Offline(SmallMnist):
+        @staticmethod
+        def fetch(_address):
+            raise URLError("no route")
+
+    with pytest.raises(TaskError, match=r"images\.gz cannot be fetched: .*no route") as caught:
+        Offline(context(data=tmp_path)).test_data()
+    assert f"put the file into {tmp_path / 'mnist'}" in caught.value.hint
 
 
 def test_the_official_files_are_named():

@@ -52,16 +52,20 @@ def fetch_missing(
         fcntl.flock(lock, fcntl.LOCK_EX)
         for file in files:
             if not (folder / file.name).exists():
-                write_durably(folder / file.name, fetch(mirror + file.name))
+                write_durably(folder / file.name, _fetched(mirror + file.name, folder, fetch))
 
 
-def fetch_over_https(address: str) -> bytes:
+def _fetched(address: str, folder: Path, fetch: Fetch) -> bytes:
     try:
-        with urlopen(address, timeout=_TIMEOUT_SECONDS) as answer:  # noqa: S310 (our own address)
-            content: bytes = answer.read()
-            return content
+        return fetch(address)
     except (URLError, TimeoutError) as error:
         raise TaskError(
             f"{address} cannot be fetched: {error}",
-            "check the network, or put the file into the data directory yourself",
+            f"check the network, or put the file into {folder.absolute()} yourself",
         ) from None
+
+
+def fetch_over_https(address: str) -> bytes:
+    with urlopen(address, timeout=_TIMEOUT_SECONDS) as answer:  # noqa: S310 (our own address)
+        content: bytes = answer.read()
+        return content
