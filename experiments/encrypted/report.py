@@ -54,7 +54,8 @@ def _lines(result: EncryptedResult, recipe: Recipe) -> Iterator[str]:
         "Seconds on the wall, of clients the mean, while all of them share the machine's cores; "
         "`fold` is from sealing to publishing. Blinding factors are made while a client waits: "
         "`encrypt` is what is left for the round, and in the first there was no time to wait. "
-        "What a round takes beyond its phases is waiting: for the slowest, and for the next poll. "
+        "Phases are means and do not add up to a round, which its slowest client ends; what the "
+        "rest of it went into was not measured. "
         f"Folding and re-randomising took {worked:.1f} CPU seconds a round. "
         f"{result.seconds:.0f} s in all, the start of all processes included."
     )

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from experiments.paper.pictures import save_svg
 from experiments.paper.records import ResultFile
 from experiments.robustness.report import BACKDOORS, LABELS
-from experiments.robustness.setting import IN_WORDS, USUAL, Attack, Defence, System
+from experiments.robustness.setting import IN_WORDS, USUAL_ATTACKERS, Attack, Defence, System
 from experiments.robustness.summary import Cell, Summary, summary_of
 from fedperm_cli.drawing import BLUE, GREEN, GREY, PURPLE, VERMILION, add_grid, new_figure
 
@@ -47,8 +47,8 @@ _ROWS = (
 def draw(results: ResultFile, path: Path) -> Path:
     found = summary_of(results)
     caption = (
-        f"{USUAL} of 15 clients are malicious; mean over seeds. No dot: all clients refused "
-        "the average, or there is no such attack."
+        f"{USUAL_ATTACKERS} of 15 clients are malicious; mean over seeds. No dot: all clients "
+        "refused the average, or there is no such attack."
     )
     figure = new_figure(caption, width=11, height=6.8)
     heights = [len(row.attacks) for row in _ROWS]
@@ -71,7 +71,7 @@ def _panel(axes: Axes, found: Summary, system: System, row: Row) -> None:
             (row.value(cell), row.attacks.index(attack))
             for attack in row.attacks
             if attack in system.attacks
-            if (cell := found.cell(system, defence, attack, USUAL)) and not cell.stops
+            if (cell := found.cell(system, defence, attack, USUAL_ATTACKERS)) and not cell.stops
         ]
         label = "mean" if (system, defence) == (System.FEDAVG, Defence.NONE) else LABELS[defence]
         axes.plot(

@@ -13,11 +13,11 @@ from experiments.robustness.setting import (
     ACCOUNTANT,
     SEEDS,
     TARGET,
-    USUAL,
+    USUAL_ATTACKERS,
     Defence,
     System,
+    attacker_counts,
     cases,
-    numbers,
 )
 
 _SECONDS_A_CASE_AND_ROUND = 0.1
@@ -83,11 +83,13 @@ def measurements(*, quick: bool) -> Sequence[RobustnessMeasurement]:
     """One scene after the other: a process filters the images of one at a time."""
     if quick:
         return [
-            RobustnessMeasurement(System.LIGHT, Defence.CENTRED, SEEDS[0], (USUAL,), _QUICK_ROUNDS),
-            RobustnessMeasurement(System.FEDAVG, Defence.MEDIAN, SEEDS[0], (USUAL,), 1),
+            RobustnessMeasurement(
+                System.LIGHT, Defence.CENTRED, SEEDS[0], (USUAL_ATTACKERS,), _QUICK_ROUNDS
+            ),
+            RobustnessMeasurement(System.FEDAVG, Defence.MEDIAN, SEEDS[0], (USUAL_ATTACKERS,), 1),
         ]
     return [
-        RobustnessMeasurement(system, defence, seed, numbers(system, defence), ROUNDS)
+        RobustnessMeasurement(system, defence, seed, attacker_counts(system, defence), ROUNDS)
         for system in sorted(System, key=lambda system: -system.one_image_of)
         for seed in SEEDS
         for defence in system.defences

@@ -8,11 +8,11 @@ from string import Template
 from experiments.paper.records import ResultFile
 from experiments.robustness.setting import (
     IN_WORDS,
-    USUAL,
+    USUAL_ATTACKERS,
     Attack,
     Defence,
     System,
-    numbers,
+    attacker_counts,
 )
 from experiments.robustness.summary import Cell, Summary, summary_of
 from fedperm.norm_bound import honest_limit
@@ -97,7 +97,7 @@ def _figures(found: Summary) -> dict[str, str]:
     return figures
 
 
-def by_defence(found: Summary, system: System, malicious: int = USUAL) -> Iterator[str]:
+def by_defence(found: Summary, system: System, malicious: int = USUAL_ATTACKERS) -> Iterator[str]:
     """A line for each attack, a column for each defence."""
     yield from _head([_label(system, defence) for defence in system.defences])
     for attack in system.attacks:
@@ -107,7 +107,7 @@ def by_defence(found: Summary, system: System, malicious: int = USUAL) -> Iterat
 
 def by_number(found: Summary, system: System, defence: Defence) -> Iterator[str]:
     """A line for each attack, a column for each number of attackers."""
-    malicious = numbers(system, defence)
+    malicious = attacker_counts(system, defence)
     yield from _head([f"{number} of 15" for number in malicious])
     for attack in system.attacks:
         yield _line(attack, [found.cell(system, defence, attack, n) for n in malicious])
@@ -146,7 +146,11 @@ def _with_deviation(cell: Cell) -> str:
 
 
 def _accuracy(
-    found: Summary, system: System, defence: Defence, attack: Attack, malicious: int = USUAL
+    found: Summary,
+    system: System,
+    defence: Defence,
+    attack: Attack,
+    malicious: int = USUAL_ATTACKERS,
 ) -> str:
     return _words(attack, found.cell(system, defence, attack, malicious), _mean)
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from experiments.accuracy.setting import Recipe
 from fedperm_cli.presets import PAPER_EPSILON
 
-USUAL = 3
+USUAL_ATTACKERS = 3
 """Of the 15 clients are malicious, where nothing else is said."""
 SEEDS = (30, 31, 32, 33, 34)
 TARGET = 0
@@ -127,14 +127,14 @@ class Case:
         return f"{self.attack}/{self.malicious}"
 
 
-def numbers(system: System, defence: Defence) -> tuple[int, ...]:
+def attacker_counts(system: System, defence: Defence) -> tuple[int, ...]:
     """How many of the 15 clients are malicious: 2, 3 and 5 are 13, 20 and 33 %. One by itself is
     played where a bound leaves it so little room that forging masks makes a difference."""
     if system is System.FEDAVG:
-        return USUAL, 5
+        return USUAL_ATTACKERS, 5
     if defence is not Defence.CENTRED:
-        return (USUAL,)
-    return (2, USUAL, 5) if system is System.LIGHT else (1, USUAL)
+        return (USUAL_ATTACKERS,)
+    return (2, USUAL_ATTACKERS, 5) if system is System.LIGHT else (1, USUAL_ATTACKERS)
 
 
 def cases(system: System, malicious: tuple[int, ...]) -> tuple[Case, ...]:

@@ -79,6 +79,19 @@ def test_the_accuracies_are_those_that_were_set_out_for(row, least):
     assert summary.mean >= least
 
 
+def test_settings_are_those_that_a_measurement_reported_in_its_epsilons():
+    units = {"cdp": "participant", "ldp": "whole_update", "fedperm": "paper_unit"}
+    noised = [r for r in read(COMMITTED, PART).records if r.settings["algorithm"] in units]
+    assert len(noised) == len(SEEDS) * (len(ROWS) - 2)  # FedAvg, of filtered and of raw images
+    for record in noised:
+        settings, privacy = record.settings, record.result["privacy"]
+        unit = "record" if settings["for_record"] else units[settings["algorithm"]]
+        assert privacy["delta"] == settings["delta"]
+        assert privacy[unit] == pytest.approx(settings["epsilon"], rel=0.01)
+        if settings["algorithm"] == "fedperm":
+            assert privacy["accountant"] == settings["accountant"]
+
+
 def test_how_far_raw_pixels_are_from_the_paper():
     """In standard deviations, as the text has it."""
     rows = [r for r in ROWS if r.table is Table.RAW and r.wish.accountant in ("paper", "default")]
