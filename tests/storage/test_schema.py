@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from sqlalchemy import inspect, text
@@ -11,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from fedperm import migrations
 from fedperm.database import Database, open_database, sqlite_url
+from fedperm.engines import open_engine
 from fedperm.errors import SettingsError
 from fedperm.schema import bring_up_to_date, recorded_version
 from tests.storage.broken_library import migrations as failing_revisions
@@ -156,6 +158,23 @@ def check_all_are_opened(urls):
 def test_of_many_that_start_at_once_one_makes_the_tables(database_url):
     """In threads here; between processes the database's own lock does it."""
     check_all_are_opened([database_url] * 4)
+
+
+def test_a_new_sqlite_file_is_opened_by_all_who_open_it_at_once(tmp_path):
+    """Many files, since the moment in which two are in each other's way is short."""
+    together = Barrier(8)
+
+    def connect(number):
+        engine = open_engine(sqlite_url(tmp_path / f"{number}.db"))
+        together.wait()
+        with engine.connect() as connection:
+            mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
+        engine.dispose()
+        return mode
+
+    with ThreadPoolExecutor(8) as threads:
+        modes = list(threads.map(connect, (number for number in range(60) for _ in range(8))))
+    assert set(modes) == {"wal"}
 
 
 def test_databases_that_are_moved_at_once_are_not_mixed_up(tmp_path):

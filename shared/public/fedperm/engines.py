@@ -12,6 +12,7 @@ level orders, and where all append to one chain nearly every attempt is undone.
 """
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,6 +29,8 @@ CONNECTIONS = 2
 """One works, one is on its way; more would only wait, each with a cache of its own. SQLite has one:
 whoever waits for its lock sleeps longer and longer, while those who wait for a connection are
 woken in turn."""
+
+_RETRY_SECONDS = 0.02
 
 _TURN = 0x46656450
 """The lock's number: any that other users of the database do not take."""
@@ -92,9 +95,25 @@ def _sqlite(url: str) -> Engine:
     return engine
 
 
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Of several that open a new file at once, SQLite tells all but one that it is busy, and does
+    not wait: its timeout is not for locks that two would have to give up for each other."""
+    give_up_at = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > give_up_at:
+                raise
+            time.sleep(_RETRY_SECONDS)
+        else:
+            return
+
+
 def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
     connection.isolation_level = None  # the driver must not begin transactions of its own
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    _write_ahead(connection)
+    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
