@@ -16,7 +16,7 @@ READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint format bench clean constraints up down logs ps images images-check test-system test-docker load \
-  crash-points simulate chaos fuzz fuzz-parsers flood leaks attacks rush mutants paper plan-check
+  crash-points simulate chaos fuzz fuzz-parsers flood leaks attacks rush mutants paper plan-check walk
 
 help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -118,6 +118,9 @@ paper: setup ## the paper's tables and figures, and ours, in docs/results.md; QU
 
 plan-check: setup ## fedperm plan beside what is measured: ciphertexts, bytes, CPU seconds
 	$(BIN)/python -m experiments.plan_check
+
+walk: setup ## modules and functions that one join, one upload and one settlement pass; SHOW=upload lists them
+	$(BIN)/python -m tests.walk $(call option,SHOW)
 
 constraints: setup ## write the versions now installed to constraints.txt
 	$(BIN)/pip freeze --all --exclude-editable | sed -e '/^pip==/d' -e 's/+cpu$$//' > constraints.txt

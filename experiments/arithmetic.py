@@ -2,7 +2,8 @@
 
     .venv/bin/python -m experiments.arithmetic
 
-ADR 5 quotes its output; `fedperm.multi_exponentiation` holds the two constants it yields.
+ADR 5 quotes its output; `multi_exponentiation` in
+`fedperm.schemes.paillier` holds the two constants it yields.
 """
 
 import time
@@ -12,13 +13,13 @@ from random import Random
 import gmpy2
 from gmpy2 import mpz
 
-from fedperm.blinding import PublicBlinding
-from fedperm.multi_exponentiation import batch_invert
 from fedperm.randomness import from_operating_system
+from fedperm.schemes.paillier.blinding import PublicBlinding
+from fedperm.schemes.paillier.multi_exponentiation import batch_invert
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import generate_key
-from fedperm_secret.storage import public_key_to_phe
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import generate_key
+from fedperm_secret.schemes.paillier.storage import public_key_to_phe
 
 ROUNDS = 9
 NUMBERS = 2000

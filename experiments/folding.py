@@ -9,18 +9,18 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from fedperm.aggregation import BoundedUpdate, fold
-from fedperm.blinding import BlindingPool
-from fedperm.fold_job import StoredMasks
-from fedperm.masks import MaskEncoder
 from fedperm.permutation import draw_patterns
 from fedperm.planner import Plan, plan
 from fedperm.randomness import from_operating_system
+from fedperm.schemes.paillier.aggregation import BoundedUpdate, fold
+from fedperm.schemes.paillier.blinding import BlindingPool
+from fedperm.schemes.paillier.fold_job import StoredMasks
+from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm.update import build_update
 from fedperm.wire.update import encode_update, update_body
 from fedperm.workers import worker_processes
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey, generate_key
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
 
 CLIENTS, TURNS = 15, 5
 RANDOMNESS = from_operating_system()

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from fedperm.paillier import DEFAULT_KEY_BITS
 from fedperm.randomness import from_operating_system
+from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS
 from fedperm.windows import Geometry
 from fedperm_cli.bench.experiment import Measurements, PreparedKey, prepare_key, run
 from fedperm_cli.bench.measurement import Clock, Instruments

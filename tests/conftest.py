@@ -9,7 +9,7 @@ import pytest
 
 from fedperm.database import sqlite_url
 from fedperm.randomness import from_operating_system
-from fedperm_secret.keys import SecretKey, generate_key
+from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
 from tests.storage.postgresql import PostgreSQL, running_postgresql
 
 hypothesis.settings.register_profile("fedperm", deadline=None, max_examples=60)

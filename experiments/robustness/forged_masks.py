@@ -12,9 +12,9 @@ import numpy as np
 from gmpy2 import mpz
 from numpy.typing import NDArray
 
-from fedperm.blinding import BlindingPool
 from fedperm.permutation import Permutation, draw_patterns, shuffle
 from fedperm.planner import Plan
+from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm.update import Update
 
 COUNTERWEIGHT = 0

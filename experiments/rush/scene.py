@@ -9,10 +9,10 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from experiments.rush.setting import LONGEST_SECONDS, Setting
-from fedperm.blinding import BlindingPool
-from fedperm.masks import MaskEncoder
 from fedperm.permutation import draw_patterns
 from fedperm.run_document import FrozenDocument, RunDocument
+from fedperm.schemes.paillier.blinding import BlindingPool
+from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm.update import build_update
 from fedperm.wire.model import encode_model
 from fedperm.wire.public_keys import fingerprint, text_of
@@ -26,8 +26,8 @@ from fedperm.wire.statements import (
     Manifest,
 )
 from fedperm.wire.update import encode_update
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey, generate_key
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
 
 RUN, KEY, EPOCH = "rush", "rush-key", 1
 _MARGIN_SECONDS = 100

@@ -7,8 +7,8 @@ import gmpy2
 import numpy as np
 from gmpy2 import mpz
 
-from fedperm.paillier import PublicKey
 from fedperm.planner import Plan
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.update import Update
 from fedperm.wire.update import decode_update, encode_update
 

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 
 from fedperm.audit_chain import ChainEnd, verify_chain
-from fedperm.blinding import BlindingPool
 from fedperm.errors import BudgetError, UntrustedError
 from fedperm.privacy.ledger import Charge
+from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm.wire.aggregator import UpdateState
 from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm_cli.keys.audit import VerifiedLog
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey
-from fedperm_secret.storage import secret_key_to_phe
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.schemes.paillier.storage import secret_key_to_phe
 from tests.adversary.conftest import Enrol
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
@@ -188,8 +188,8 @@ def test_not_covered_reusing_blinding_factors_of_a_restored_snapshot(small_key: 
 HOLDER = """
 import sys, time
 from gmpy2 import mpz
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.keys import SecretKey
 p, q = (mpz(int(line)) for line in sys.stdin.read().split())
 held = Decryptor(SecretKey(p, q, insecure_for_tests=True))
 print("ready", flush=True)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from gmpy2 import mpz
 
-from fedperm.blinding import BlindingPool
 from fedperm.errors import AggregateError
-from fedperm.paillier import PublicKey
+from fedperm.schemes.paillier.blinding import BlindingPool
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.wire.statements import Audience
 from fedperm.wire.update import decode_update
 from fedperm_client.epoch_keys import EpochKey

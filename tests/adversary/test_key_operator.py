@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.storage import secret_key_to_phe
+from fedperm_secret.schemes.paillier.storage import secret_key_to_phe
 from tests.adversary.conftest import Enrol
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import KEY_OPERATOR, Client

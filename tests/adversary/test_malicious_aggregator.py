@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from gmpy2 import powmod
 
-from fedperm.aggregation import EncryptedSum, fold
 from fedperm.averaging import average_update
 from fedperm.errors import AggregateError, BudgetError, LedgerError, UntrustedError
 from fedperm.privacy.ledger import Charge
+from fedperm.schemes.paillier.aggregation import EncryptedSum, fold
 from fedperm.wire.aggregate import encode_aggregate
 from fedperm.wire.aggregator import UpdateState
 from fedperm.wire.signed import sign, unverified

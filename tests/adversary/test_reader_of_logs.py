@@ -10,8 +10,8 @@ import pytest
 from fedperm.logs import JsonLines
 from fedperm_keyserver.store.keys import KeyStore
 from fedperm_secret.access import SecretKeyAccess
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.client.documents import rounds
 from tests.client.federation import KEY, Federation, drive
 from tests.keys.secrecy import pieces_shown

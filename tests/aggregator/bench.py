@@ -34,7 +34,7 @@ from fedperm_aggregator.pool import WorkerPool
 from fedperm_aggregator.services import Services
 from fedperm_aggregator.settings import AggregatorSettings
 from fedperm_aggregator.stores.events import EventStore
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.parties import (
     MODEL,
     OPERATOR,

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from fedperm_secret.keys import SecretKey, generate_key
+from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
 from tests.aggregator.bench import Aggregator, Bench, quick_folder
 from tests.aggregator.parties import Client, KeyServer, ManualClock
 from tests.aggregator.uploading import files, finish

@@ -15,10 +15,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from numpy.typing import NDArray
 
 from fedperm.averaging import unpack_sum
-from fedperm.blinding import BlindingPool
-from fedperm.masks import MaskEncoder
 from fedperm.permutation import draw_patterns
 from fedperm.run_document import FrozenDocument, RunDocument
+from fedperm.schemes.paillier.blinding import BlindingPool
+from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm.update import Update, build_update
 from fedperm.wire.aggregate import decode_aggregate
 from fedperm.wire.model import encode_model
@@ -33,9 +33,9 @@ from fedperm.wire.statements import (
     Manifest,
 )
 from fedperm.wire.update import encode_update
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey
 
 OPERATOR = "the run operator's secret of 40 characters"
 KEY_OPERATOR = "the key operator's secret, another one"

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from fedperm.wire.aggregator import TaskKind
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import OPERATOR, Client

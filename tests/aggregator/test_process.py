@@ -14,7 +14,7 @@ import pytest
 
 from fedperm.wire.aggregator import EventKind, RunState, TaskKind
 from fedperm.wire.body import MEDIA_TYPE
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import OPERATOR, Client, KeyServer

@@ -18,7 +18,7 @@ from fedperm.wire.aggregator import (
     UpdateState,
 )
 from fedperm.wire.digest import sha256_of
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.bench import Aggregator, Bench, quick_folder
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
 

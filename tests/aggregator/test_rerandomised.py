@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from gmpy2 import mpz
 
-from fedperm.ciphertexts import read_ciphertexts
+from fedperm.schemes.paillier.ciphertexts import read_ciphertexts
 from fedperm.wire.aggregate import decode_aggregate
 from fedperm.wire.update import update_body
-from fedperm_secret.decryption import Decryptor
+from fedperm_secret.schemes.paillier.decryption import Decryptor
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client
 

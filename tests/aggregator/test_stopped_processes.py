@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import OPERATOR, Client, KeyServer

@@ -22,7 +22,7 @@ from fedperm.wire.aggregator import Event, EventKind
 from fedperm_aggregator.__main__ import run
 from fedperm_aggregator.stores.events import Happening
 from fedperm_aggregator.traces import Traces, exporting
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.bench import Bench, settings_in
 from tests.aggregator.parties import Client, KeyServer
 from tests.aggregator.process import running, until_open, until_published

@@ -12,7 +12,7 @@ from fedperm.wire.aggregator import EventKind, UpdateState
 from fedperm.wire.body import Body, Tensor
 from fedperm.wire.update import update_body
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import OPERATOR, Client, Prepared

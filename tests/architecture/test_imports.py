@@ -35,7 +35,7 @@ HOMES = {
     "opendp": r"fedperm\.noise",
     "dp_accounting": r"fedperm\.privacy",
     "scipy": r"fedperm\.(noise|privacy)",
-    "phe": r"fedperm_secret\.storage|fedperm_cli\.bench",
+    "phe": r"fedperm_secret\.schemes\.paillier\.storage|fedperm_cli\.bench",
     "httpx": r"fedperm\.api",
     "jwt": r"fedperm\.wire\.signed",
     "sqlalchemy": r"fedperm\.(database|engines|schema|migrations)"

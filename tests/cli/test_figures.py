@@ -13,9 +13,9 @@ from fedperm_cli.bench.measurement import Clock, Instruments
 from fedperm_cli.bench.settings import Settings, ValueKind
 from fedperm_cli.bench.sweep import Axis, Grid, Sweep, sweep_from_json
 from fedperm_cli.progress import Silent
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 SMALL_GRID = Grid(k1=(4, 8), k2=(1, 2), d=(50, 500), clients=(1, 2))

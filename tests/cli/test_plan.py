@@ -2,9 +2,9 @@
 
 import pytest
 
-from fedperm.fold_job import Work
-from fedperm.multi_exponentiation import HALF_SIZE_COST, SPLIT_COST
 from fedperm.planner import plan
+from fedperm.schemes.paillier.fold_job import Work
+from fedperm.schemes.paillier.multi_exponentiation import HALF_SIZE_COST, SPLIT_COST
 from fedperm.windows import Geometry
 from fedperm_cli.average_noise import AverageNoise
 from fedperm_cli.plan.choices import Choice, geometries, marked, suggested
@@ -12,7 +12,7 @@ from fedperm_cli.plan.forecast import fold_work
 from fedperm_cli.plan.measuring_keys import measuring_key
 from fedperm_cli.plan.speed import weight
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.safe_primes import is_safe_prime
+from fedperm_secret.schemes.paillier.safe_primes import is_safe_prime
 from tests.cli.command_line import SMALL_KEY, bench_report, fedperm, one_object
 
 QUICK = ("--accountant", "no-shuffle-rdp", *SMALL_KEY, "--json")

@@ -17,7 +17,7 @@ from fedperm_client.errors import StateError
 from fedperm_client.identity import ClientIdentity, ClientKeys
 from fedperm_client.keyring import NewestEpoch
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import generate_key
+from fedperm_secret.schemes.paillier.keys import generate_key
 from fedperm_secret.sealed import seal_key
 
 SERVER, STRANGER = (Ed25519PrivateKey.from_private_bytes(bytes([i]) * 32) for i in (1, 2))

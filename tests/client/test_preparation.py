@@ -5,9 +5,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from fedperm.aggregation import fold
 from fedperm.averaging import average_update
 from fedperm.privacy.run_release import noise_of
+from fedperm.schemes.paillier.aggregation import fold
 from fedperm.wire.update import decode_update
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.preparation import Preparation

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from gmpy2 import mpz
 
-from fedperm.aggregation import EncryptedSum, fold
 from fedperm.errors import AggregateError, BodyError
+from fedperm.schemes.paillier.aggregation import EncryptedSum, fold
 from fedperm.wire.aggregate import aggregate_body, encode_aggregate
 from fedperm.wire.aggregator import (
     AggregateReference,

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedperm.aggregation import BoundedUpdate, EncryptedSum, fold
 from fedperm.averaging import unpack_sum
-from fedperm.blinding import BlindingPool, BlindingSource
 from fedperm.errors import FedPermError
-from fedperm.fold_job import StoredMasks
-from fedperm.masks import MaskEncoder
-from fedperm.paillier import PublicKey
 from fedperm.permutation import draw_patterns
 from fedperm.planner import Plan
+from fedperm.schemes.paillier.aggregation import BoundedUpdate, EncryptedSum, fold
+from fedperm.schemes.paillier.blinding import BlindingPool, BlindingSource
+from fedperm.schemes.paillier.fold_job import StoredMasks
+from fedperm.schemes.paillier.masks import MaskEncoder
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.update import build_update
 from fedperm.wire.update import decode_update, encode_update, update_body
 from fedperm.workers import Workers
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey
 
 
 class InlineExecutor(Executor):

@@ -12,8 +12,8 @@ from fedperm.averaging import average_update, unpack_sum
 from fedperm.errors import AggregateError, ParameterError
 from fedperm.fixed_point import FixedPoint
 from fedperm.normalisation import denormalise, normalise
-from fedperm.packing import Packing
 from fedperm.planner import plan
+from fedperm.schemes.paillier.packing import Packing
 
 bits = st.integers(1, 20)
 

@@ -13,20 +13,20 @@ from gmpy2 import mpz
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedperm.aggregation import combine, fold, rerandomise
-from fedperm.blinding import BlindingPool, PublicBlinding
 from fedperm.errors import BodyError, ParameterError, TooManyClientsError
-from fedperm.masks import MaskEncoder
 from fedperm.planner import plan
+from fedperm.schemes.paillier.aggregation import combine, fold, rerandomise
+from fedperm.schemes.paillier.blinding import BlindingPool, PublicBlinding
+from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm.update import Update
 from fedperm.wire.aggregate import decode_aggregate
 from fedperm.wire.update import decode_update, encode_update
 from fedperm.workers import worker_processes
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey, generate_key
-from fedperm_secret.storage import public_key_to_phe, secret_key_to_phe
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
+from fedperm_secret.schemes.paillier.storage import public_key_to_phe, secret_key_to_phe
 from tests.core.federation import (
     IN_THIS_PROCESS,
     as_windows,

@@ -8,7 +8,7 @@ from gmpy2 import mpz
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedperm.multi_exponentiation import (
+from fedperm.schemes.paillier.multi_exponentiation import (
     MultiExponentiation,
     batch_invert,
     best_bucket_bits,

@@ -5,18 +5,18 @@ from random import Random
 import numpy as np
 import pytest
 
-from fedperm.aggregation import BoundedUpdate, fold
-from fedperm.blinding import BlindingPool
-from fedperm.ciphertexts import read_ciphertexts
-from fedperm.fold_job import StoredMasks
-from fedperm.masks import MaskEncoder
 from fedperm.permutation import shuffle, unshuffle
 from fedperm.planner import plan
+from fedperm.schemes.paillier.aggregation import BoundedUpdate, fold
+from fedperm.schemes.paillier.blinding import BlindingPool
+from fedperm.schemes.paillier.ciphertexts import read_ciphertexts
+from fedperm.schemes.paillier.fold_job import StoredMasks
+from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm.update import Update
 from fedperm.windows import Geometry
 from fedperm.wire.update import encode_update, update_body
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from tests.core.federation import IN_THIS_PROCESS, decrypted_sum
 
 THETA = np.arange(1, 13)

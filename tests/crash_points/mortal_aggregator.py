@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.wire.aggregator import RoundOutcome, RoundState, UpdateState
-from fedperm_secret.keys import generate_key
+from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, Prepared, decrypted, document_of
 from tests.crash_points.aftermath import Place, contradictions, missing, repetitions

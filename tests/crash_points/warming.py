@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from fedperm.wire.key_server import KeyRequest, TokenRequest
-from fedperm_secret.keys import generate_key
+from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.parties import Client, KeyServer, ManualClock
 from tests.keyserver.member import Member

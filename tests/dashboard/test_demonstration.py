@@ -7,7 +7,7 @@ import pytest
 from gmpy2 import mpz
 
 from fedperm_aggregator.dashboard.demonstration import GEOMETRY, Demonstrations
-from fedperm_secret.decryption import Decryptor
+from fedperm_secret.schemes.paillier.decryption import Decryptor
 from tests.aggregator.bench import Bench
 from tests.dashboard.documents import document
 from tests.dashboard.visitor import Visitor

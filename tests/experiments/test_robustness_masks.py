@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from experiments.robustness.forged_masks import COUNTERWEIGHT, forged_update
-from fedperm.aggregation import fold
-from fedperm.blinding import BlindingPool
 from fedperm.errors import AggregateError
 from fedperm.norm_bound import NormBound, honest_limit
 from fedperm.permutation import draw_patterns
 from fedperm.planner import plan
+from fedperm.schemes.paillier.aggregation import fold
+from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm.wire.update import encode_update
-from fedperm_secret.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from tests.core.federation import IN_THIS_PROCESS, decrypted_sum, stored_update, upload
 
 SCALE = 1.0

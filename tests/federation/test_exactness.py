@@ -16,7 +16,7 @@ from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import RoundReport, RoundState
 from fedperm_keyserver.store.keys import KeyStore
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.storage import secret_key_to_phe
+from fedperm_secret.schemes.paillier.storage import secret_key_to_phe
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.documents import document
 from tests.client.federation import KEY, Federation, Home, drive, settled

@@ -13,7 +13,7 @@ from random import Random
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from fedperm_secret.keys import generate_key
+from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
 from tests.aggregator.process import Process, running

@@ -11,12 +11,12 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from jwt import PyJWS
 
-from fedperm.aggregation import EncryptedSum
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience
 from fedperm.api.key_server import KeyServerApi
 from fedperm.errors import RefusedError
 from fedperm.run_document import FrozenDocument
+from fedperm.schemes.paillier.aggregation import EncryptedSum
 from fedperm.wire.aggregate import decode_aggregate, encode_aggregate
 from fedperm.wire.digest import content_digest, parse_content_digest, sha256_of
 from fedperm.wire.enrolment_token import EnrolmentToken, parse_token
@@ -27,7 +27,7 @@ from fedperm.wire.public_keys import fingerprint, text_of
 from fedperm.wire.signed import Statement, sign, unverified, verify
 from fedperm.wire.statements import ClientAssertion, EpochRecord, KeyRelease, Manifest
 from fedperm.wire.update import decode_update, encode_update
-from fedperm_secret.keys import generate_key
+from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.aggregator.parties import (
     MODEL,
     PARAMETERS,

@@ -4,9 +4,9 @@ import phe
 import pytest
 
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey
-from fedperm_secret.storage import secret_key_from_phe
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.schemes.paillier.storage import secret_key_from_phe
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,8 @@ from random import Random
 import phe
 
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import SecretKey
-from fedperm_secret.storage import secret_key_from_phe
+from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.schemes.paillier.storage import secret_key_from_phe
 from tests.keys.primality import is_probable_prime
 
 

@@ -8,9 +8,9 @@ import multiprocessing
 import sys
 from random import Random
 
-from fedperm.blinding import BlindingPool, PublicBlinding
 from fedperm.randomness import from_operating_system
-from fedperm_secret.keys import generate_key
+from fedperm.schemes.paillier.blinding import BlindingPool, PublicBlinding
+from fedperm_secret.schemes.paillier.keys import generate_key
 
 FILLED, TAKEN_BY_CHILD = 8, 12
 

@@ -1,7 +1,7 @@
 """What a text must not show of a secret key."""
 
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 
 PIECE = 12
 """Hexadecimal or decimal digits in a row: a piece this long is no coincidence."""

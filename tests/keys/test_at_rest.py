@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fedperm.errors import SealedError, SettingsError
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.at_rest import KeyEncryptionKey, unwrap_secret_key, wrap_secret_key
-from fedperm_secret.decryption import Decryptor
+from fedperm_secret.schemes.paillier.decryption import Decryptor
 from tests.keys.secrecy import pieces_shown
 
 OCTETS = bytes(range(32))

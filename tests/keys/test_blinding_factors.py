@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from fedperm.blinding import BlindingPool, PublicBlinding
 from fedperm.errors import KeyStrengthError
-from fedperm.masks import MaskEncoder
 from fedperm.planner import plan
+from fedperm.schemes.paillier.blinding import BlindingPool, PublicBlinding
+from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding, _FixedBase, _FreshPower
-from fedperm_secret.keys import generate_key
-from fedperm_secret.storage import secret_key_to_phe
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding, _FixedBase, _FreshPower
+from fedperm_secret.schemes.paillier.keys import generate_key
+from fedperm_secret.schemes.paillier.storage import secret_key_to_phe
 from tests.keys.foreign_keys import imported, phe_key
 
 FALSE_ALARM = 1e-6

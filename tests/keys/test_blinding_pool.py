@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedperm.blinding import BlindingPool
 from fedperm.errors import ParameterError
 from fedperm.randomness import from_operating_system
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import generate_key
+from fedperm.schemes.paillier.blinding import BlindingPool
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.keys.forked_pool import FILLED, TAKEN_BY_CHILD
 
 REPOSITORY = Path(__file__).parents[2]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-import fedperm_secret.storage
-from fedperm.blinding import BlindingPool
+import fedperm_secret.schemes.paillier.storage
+from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm_secret.access import SECRET_KEY_ACCESS, SecretKeyAccess
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey
-from fedperm_secret.storage import (
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.schemes.paillier.storage import (
     secret_key_from_bytes,
     secret_key_from_phe,
     secret_key_to_bytes,
@@ -28,8 +28,8 @@ FILES_THAT_OPEN_SECRET_KEYS = [
     "shared/cli/fedperm_cli/bench/baseline.py",
     "shared/secret/fedperm_secret/access.py",
     "shared/secret/fedperm_secret/at_rest.py",
-    "shared/secret/fedperm_secret/decryption.py",
-    "shared/secret/fedperm_secret/fixed_base.py",
+    "shared/secret/fedperm_secret/schemes/paillier/decryption.py",
+    "shared/secret/fedperm_secret/schemes/paillier/fixed_base.py",
     "shared/secret/fedperm_secret/sealed.py",
 ]
 """Add a file here only after asking why it must see p and q."""
@@ -115,7 +115,8 @@ def test_every_door_needs_the_capability(small_key):
 
 
 def test_every_function_of_the_storage_that_touches_a_secret_key_asks_for_the_capability():
-    functions = dict(inspect.getmembers(fedperm_secret.storage, inspect.isfunction))
+    storage = fedperm_secret.schemes.paillier.storage
+    functions = dict(inspect.getmembers(storage, inspect.isfunction))
     secret = {name for name in functions if name.startswith("secret_key_")}
     for name in secret:
         annotations = [p.annotation for p in signature(functions[name]).parameters.values()]

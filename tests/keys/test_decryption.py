@@ -7,12 +7,12 @@ from gmpy2 import mpz
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedperm.aggregation import EncryptedSum
+from fedperm.schemes.paillier.aggregation import EncryptedSum
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import generate_key
-from fedperm_secret.storage import secret_key_to_phe
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import generate_key
+from fedperm_secret.schemes.paillier.storage import secret_key_to_phe
 
 
 def textbook_decrypt(ciphertext: int, p: int, q: int) -> int:

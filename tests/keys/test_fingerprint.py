@@ -7,9 +7,9 @@ from gmpy2 import mpz
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedperm.paillier import PublicKey
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.wire.public_key import decode_public_key, encode_public_key
-from fedperm_secret.keys import generate_key
+from fedperm_secret.schemes.paillier.keys import generate_key
 
 KNOWN = "4d59b7079c27cab1b81bbe80bd0b716b5ea419768f7f068d1efedaac8a213d99"
 

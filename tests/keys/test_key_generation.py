@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedperm.errors import KeyStrengthError
-from fedperm.paillier import KEY_SIZES, PublicKey, check_key_bits
+from fedperm.schemes.paillier.public_key import KEY_SIZES, PublicKey, check_key_bits
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import SecretKey, generate_key
-from fedperm_secret.safe_primes import draw_safe_prime, is_safe_prime
+from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
+from fedperm_secret.schemes.paillier.safe_primes import draw_safe_prime, is_safe_prime
 from tests.keys.foreign_keys import ordinary_prime
 from tests.keys.primality import is_probable_prime
 

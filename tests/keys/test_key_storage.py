@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fedperm.errors import FedPermError, KeyStrengthError
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import generate_key
-from fedperm_secret.storage import secret_key_from_bytes, secret_key_to_bytes
+from fedperm_secret.schemes.paillier.keys import generate_key
+from fedperm_secret.schemes.paillier.storage import secret_key_from_bytes, secret_key_to_bytes
 from tests.keys.secrecy import pieces_shown
 
 KEY = generate_key(Random(3), 128, insecure_for_tests=True)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from fedperm.errors import KeyStrengthError
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import generate_key
-from fedperm_secret.storage import (
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import generate_key
+from fedperm_secret.schemes.paillier.storage import (
     public_key_from_phe,
     public_key_to_phe,
     secret_key_from_phe,

@@ -9,7 +9,7 @@ from fedperm.wire.key_server import AccessTokenRequest, Enrolled, Enrolment
 from fedperm.wire.public_keys import from_text, text_of
 from fedperm.wire.signed import sign, verify
 from fedperm.wire.statements import Audience, ClientAssertion, EpochRecord, KeyRelease
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from fedperm_secret.sealed import open_key
 from tests.keyserver.server import MovingClock, Server
 

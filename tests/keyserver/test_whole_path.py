@@ -8,7 +8,7 @@ from fedperm.wire.key_server import TokenRequest
 from fedperm.wire.public_keys import from_text
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import AccessToken, Audience, EpochRecord, KeyRelease
-from fedperm_secret.decryption import Decryptor
+from fedperm_secret.schemes.paillier.decryption import Decryptor
 from fedperm_secret.sealed import open_key
 from tests.keyserver.member import Member
 from tests.keyserver.server import OPERATOR

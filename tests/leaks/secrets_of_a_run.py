@@ -18,7 +18,7 @@ from fedperm_keyserver.store.identity import IdentityStore
 from fedperm_keyserver.store.keys import KeyStore
 from fedperm_keyserver.vault import key_encryption_key
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.federation.world import KEY, World
 from tests.leaks import needles
 from tests.leaks.known_client import KnownClient

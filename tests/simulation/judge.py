@@ -20,9 +20,9 @@ from fedperm_client.model_store import ModelStore
 from fedperm_keyserver.store.audit import AuditStore
 from fedperm_keyserver.store.keys import KeyStore
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.keys import SecretKey
-from fedperm_secret.storage import secret_key_to_phe
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.schemes.paillier.storage import secret_key_to_phe
 from tests.federation.wire_oracle import expected_sum
 from tests.simulation.lines import Server
 from tests.simulation.lives import Party

@@ -14,12 +14,12 @@ import anyio.to_thread
 import pytest
 from fastapi.dependencies import models as dependency_models
 
-from fedperm.blinding import BlindingPool
+from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm_aggregator import crew
 from fedperm_client import epoch_keys
 from fedperm_keyserver import keys
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey, generate_key
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
 
 Result = TypeVar("Result")
 

@@ -14,7 +14,7 @@ from fedperm.wire.statements import (
     EpochRecord,
     Scope,
 )
-from fedperm_secret.decryption import Decryptor
+from fedperm_secret.schemes.paillier.decryption import Decryptor
 from fedperm_secret.sealed import open_key, seal_key
 
 RECIPIENT = X25519PrivateKey.from_private_bytes(bytes(range(32)))

@@ -8,7 +8,7 @@ import pytest
 
 from fedperm.errors import FedPermError
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.wire.small_messages import KEY_BITS, key_of
 
 

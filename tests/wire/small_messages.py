@@ -11,18 +11,18 @@ from gmpy2 import mpz
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fedperm.aggregation import EncryptedSum
-from fedperm.blinding import BlindingPool
-from fedperm.masks import MaskEncoder
 from fedperm.permutation import draw_patterns
 from fedperm.planner import Plan, plan
+from fedperm.schemes.paillier.aggregation import EncryptedSum
+from fedperm.schemes.paillier.blinding import BlindingPool
+from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm.update import Update, build_update
 from fedperm.wire.aggregate import aggregate_body, decode_aggregate, encode_aggregate
 from fedperm.wire.body import Body
 from fedperm.wire.public_key import decode_public_key, encode_public_key, public_key_body
 from fedperm.wire.update import decode_update, encode_update, update_body
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey, generate_key
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
 
 KEY_BITS = 128
 PLAN = plan(d=5, k1=3, k2=2, clients=4, value_bits=12, key_bits=KEY_BITS)

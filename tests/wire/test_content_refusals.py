@@ -23,7 +23,7 @@ from fedperm.update import Update
 from fedperm.wire.public_key import decode_public_key, encode_public_key, public_key_body
 from fedperm.wire.update import decode_update, encode_update, update_body
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import generate_key
+from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.wire.refusals import assert_shows_no_factor, refusal
 from tests.wire.small_messages import (
     KEY_BITS,

@@ -9,13 +9,13 @@ from gmpy2 import mpz
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedperm.aggregation import EncryptedSum
-from fedperm.paillier import PublicKey
 from fedperm.planner import plan as make_plan
+from fedperm.schemes.paillier.aggregation import EncryptedSum
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.wire.aggregate import aggregate_body, decode_aggregate, encode_aggregate
 from fedperm.wire.public_key import decode_public_key, encode_public_key, public_key_body
 from fedperm.wire.update import decode_update, encode_update, update_body
-from fedperm_secret.keys import generate_key
+from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.wire.small_messages import KEY_BITS, key_of, random_aggregate, random_update, small_plans
 
 seeds = st.integers(0, 2**32)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from fedperm.aggregation import BoundedUpdate
 from fedperm.errors import BodyError, MessageError, SharedFactorError
-from fedperm.fold_job import StoredMasks
 from fedperm.norm_bound import BoundedValues, NormBound
-from fedperm.paillier import PublicKey
 from fedperm.planner import Plan
+from fedperm.schemes.paillier.aggregation import BoundedUpdate
+from fedperm.schemes.paillier.fold_job import StoredMasks
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.wire.aggregator import UpdateState
 from fedperm.wire.update import decode_update, update_body
 

@@ -3,10 +3,10 @@
 import contextlib
 from random import Random
 
-from fedperm import aggregation
-from fedperm.aggregation import fold, rerandomise
 from fedperm.clock import Clock
 from fedperm.errors import ServiceError
+from fedperm.schemes.paillier import aggregation
+from fedperm.schemes.paillier.aggregation import fold, rerandomise
 from fedperm.wire.aggregate import aggregate_body, encode_aggregate
 from fedperm.wire.digest import sha256_of
 from fedperm_aggregator.blobs import Blobs

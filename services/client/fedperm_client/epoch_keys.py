@@ -8,17 +8,17 @@ cannot make a client encrypt under another key.
 from functools import cached_property
 from random import Random
 
-from fedperm.blinding import BlindingPool
 from fedperm.errors import UntrustedError
-from fedperm.paillier import PublicKey
 from fedperm.run_document import KeySpec
+from fedperm.schemes.paillier.blinding import BlindingPool
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.wire.public_keys import from_text
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import EpochRecord, KeyRelease
 from fedperm_client.identity import ClientIdentity
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from fedperm_secret.sealed import open_key
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fedperm.masks import MaskEncoder
 from fedperm.noise.sampler import NoiseSampler
 from fedperm.permutation import draw_patterns
 from fedperm.planner import Plan
 from fedperm.randomizer import Randomizer
 from fedperm.run_document import RunDocument
+from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm.update import build_update
 from fedperm.wire.model import Parameters
 from fedperm.wire.update import encode_update

@@ -15,7 +15,7 @@ from fedperm_keyserver.records import Client, Epoch, StoredIdentity
 from fedperm_keyserver.store.identity import IdentityStore
 from fedperm_keyserver.vault import Vault, new_identity, unwrap_signing_key
 from fedperm_secret.at_rest import KeyEncryptionKey
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from fedperm_secret.sealed import seal_key
 
 NO_KEY_ENCRYPTION_KEY = SealedError(

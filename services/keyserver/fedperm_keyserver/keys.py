@@ -9,13 +9,13 @@ from random import Random
 
 from fedperm.clock import Clock
 from fedperm.errors import ConflictError
-from fedperm.paillier import check_key_bits
+from fedperm.schemes.paillier.public_key import check_key_bits
 from fedperm.wire.key_server import KeyList, KeyStatus, SignedEpoch
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.outcome import Outcome
 from fedperm_keyserver.records import Key
 from fedperm_keyserver.store.keys import KeyStore
-from fedperm_secret.keys import SecretKey, generate_key
+from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from fedperm.errors import SettingsError
 from fedperm.wire.public_keys import text_of
 from fedperm_keyserver.records import Epoch, StoredIdentity
 from fedperm_secret.at_rest import KeyEncryptionKey, unwrap_secret_key, wrap_secret_key
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 
 _HEXADECIMAL = re.compile("[0-9a-fA-F]{64}")
 _SIGNING_KEY_OCTETS = 32

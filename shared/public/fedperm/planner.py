@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from fedperm.errors import ParameterError
 from fedperm.fixed_point import FixedPoint
-from fedperm.multi_exponentiation import best_bucket_bits, multiplications
 from fedperm.normalisation import CENTRE
-from fedperm.packing import Packing
-from fedperm.paillier import DEFAULT_KEY_BITS, PublicKey
+from fedperm.schemes.paillier.multi_exponentiation import best_bucket_bits, multiplications
+from fedperm.schemes.paillier.packing import Packing
+from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS, PublicKey
 from fedperm.windows import Geometry
 
 NOISE_TAIL = 8

@@ -14,9 +14,9 @@ from fedperm.errors import FedPermError, ParameterError
 from fedperm.fixed_point import MAX_VALUE_BITS
 from fedperm.noise.law import FINE_GRID
 from fedperm.norm_bound import NormBound, NormForm
-from fedperm.packing import MAX_CLIENTS
-from fedperm.paillier import check_key_bits
 from fedperm.planner import Plan, plan
+from fedperm.schemes.paillier.packing import MAX_CLIENTS
+from fedperm.schemes.paillier.public_key import check_key_bits
 from fedperm.wire.message import MOST_NAMED, Lax, Many, Message, Name, Sha256, place_of
 from fedperm.wire.public_keys import KeyText
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fedperm.blinding import BlindingPool
-from fedperm.masks import EncryptedMasks, MaskEncoder
 from fedperm.permutation import Permutation, shuffle
+from fedperm.schemes.paillier.blinding import BlindingPool
+from fedperm.schemes.paillier.masks import EncryptedMasks, MaskEncoder
 from fedperm.windows import Geometry
 
 

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from fedperm.errors import SealedError, SettingsError
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import SecretKey
-from fedperm_secret.storage import secret_key_from_bytes, secret_key_to_bytes
+from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.schemes.paillier.storage import secret_key_from_bytes, secret_key_to_bytes
 
 KEY_OCTETS = 32
 _NONCE_OCTETS = 12

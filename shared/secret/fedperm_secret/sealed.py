@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
 from fedperm.errors import UntrustedError
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import SecretKey
-from fedperm_secret.storage import secret_key_from_bytes, secret_key_to_bytes
+from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.schemes.paillier.storage import secret_key_from_bytes, secret_key_to_bytes
 
 _SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
 

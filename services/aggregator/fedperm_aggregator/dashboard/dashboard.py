@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fedperm.paillier import PublicKey
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.web.rate_limit import RateLimit
 from fedperm.wire.aggregator import RoundReport
 from fedperm_aggregator.dashboard.demonstration import Demonstrations

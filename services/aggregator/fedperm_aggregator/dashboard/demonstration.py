@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedperm.blinding import BlindingPool, PublicBlinding
 from fedperm.fixed_point import FixedPoint
-from fedperm.masks import MaskEncoder
 from fedperm.noise.law import GridLaplace
 from fedperm.noise.sampler import NoiseSampler
 from fedperm.noise.table_sampler import TableSampler
 from fedperm.normalisation import CENTRE
-from fedperm.paillier import PublicKey
 from fedperm.permutation import Permutation, draw_patterns, shuffle
 from fedperm.planner import plan
 from fedperm.randomizer import Randomizer
 from fedperm.run_document import RunDocument
+from fedperm.schemes.paillier.blinding import BlindingPool, PublicBlinding
+from fedperm.schemes.paillier.masks import MaskEncoder
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.windows import Geometry
 from fedperm_aggregator.dashboard.views import Demonstration
 

@@ -16,8 +16,8 @@ from typing import Any
 from fedperm_cli.bench.measurement import Instruments, timed
 from fedperm_cli.bench.paper import PaperCounts
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import SecretKey
-from fedperm_secret.storage import secret_key_to_phe
+from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.schemes.paillier.storage import secret_key_to_phe
 
 ENCRYPTIONS_PER_ROUND = 5
 PRODUCTS_PER_ROUND = 500

@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
-from fedperm.aggregation import EncryptedSum
 from fedperm.planner import Plan
+from fedperm.schemes.paillier.aggregation import EncryptedSum
 from fedperm.workers import Workers, worker_processes
 from fedperm_cli.bench.baseline import OperationSeconds, PythonPaillier, summarise
 from fedperm_cli.bench.federation import ClientCost, Federation, Fold, KeyMaterial, Upload
@@ -30,9 +30,9 @@ from fedperm_cli.bench.measurement import (
     timed,
 )
 from fedperm_cli.bench.settings import Settings
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import generate_key
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import generate_key
 
 BASELINE_ENCRYPTION_ROUNDS = 6
 """At the least; one follows every client."""

@@ -9,28 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedperm.aggregation import (
+from fedperm.averaging import unpack_sum
+from fedperm.norm_bound import NormBound
+from fedperm.permutation import draw_patterns
+from fedperm.planner import Plan
+from fedperm.schemes.paillier.aggregation import (
     BoundedUpdate,
     EncryptedSum,
     fold,
     rerandomise,
 )
-from fedperm.averaging import unpack_sum
-from fedperm.blinding import BlindingPool
-from fedperm.fold_job import StoredMasks, Work
-from fedperm.masks import MaskEncoder
-from fedperm.norm_bound import NormBound
-from fedperm.permutation import draw_patterns
-from fedperm.planner import Plan
+from fedperm.schemes.paillier.blinding import BlindingPool
+from fedperm.schemes.paillier.fold_job import StoredMasks, Work
+from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm.update import Update, build_update
 from fedperm.wire.aggregate import decode_aggregate, encode_aggregate
 from fedperm.wire.update import decode_update, encode_update, update_body
 from fedperm.workers import Workers
 from fedperm_cli.bench.measurement import Instruments, timed
 from fedperm_cli.bench.settings import ValueKind
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey
 
 FACTORS_PER_STEP = 500
 """Blinding factors between two steps of the progress bar: a fraction of a second."""

@@ -22,8 +22,8 @@ class AggregateReport:
     """Folding all clients.
 
     efficiency is modmuls * modmul_seconds / cpu_seconds. It is no share: where a fold splits its
-    bases (`fedperm.multi_exponentiation`), most multiplications have one factor of half the
-    size and cost about 0.6 of modmul_seconds, yet count as one, so that it can exceed 1.
+    bases (`multi_exponentiation`), most multiplications have one factor of half the size and cost
+    about 0.6 of modmul_seconds, yet count as one, so that it can exceed 1.
     half_size_modmuls says how many of them these are; split_bases how many bases were split for
     it, which costs four multiplications and a division modulo n each and is in no count.
     """

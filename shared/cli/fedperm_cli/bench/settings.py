@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fedperm.errors import ParameterError
-from fedperm.paillier import check_key_bits
 from fedperm.planner import Plan, plan
+from fedperm.schemes.paillier.public_key import check_key_bits
 from fedperm.windows import Geometry
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fedperm.paillier import check_key_bits
+from fedperm.schemes.paillier.public_key import check_key_bits
 from fedperm_cli.recipes import (
     DIGITS,
     MNIST,

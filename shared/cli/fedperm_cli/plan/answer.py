@@ -4,13 +4,13 @@ import json
 from dataclasses import asdict, dataclass
 
 from fedperm.noise.law import GridLaplace
-from fedperm.paillier import PublicKey
 from fedperm.planner import Plan, plan
 from fedperm.privacy.accountant import Accountant
 from fedperm.privacy.calibration import guarantee
 from fedperm.privacy.registry import accountant_named
 from fedperm.privacy.rendering import as_json
 from fedperm.privacy.report import PrivacyReport
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.windows import Geometry
 from fedperm_cli.average_noise import AverageNoise
 from fedperm_cli.plan.choices import Choice, geometries, marked, suggested

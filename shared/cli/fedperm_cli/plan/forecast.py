@@ -3,17 +3,17 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from fedperm.aggregation import cuts_of
-from fedperm.fold_job import BASES_AT_ONCE, Work
-from fedperm.multi_exponentiation import (
+from fedperm.planner import Plan
+from fedperm.schemes.paillier.aggregation import cuts_of
+from fedperm.schemes.paillier.fold_job import BASES_AT_ONCE, Work
+from fedperm.schemes.paillier.multi_exponentiation import (
     best_bucket_bits,
     bucket_bytes,
     chunk_count,
     multiplications,
     splitting_pays,
 )
-from fedperm.paillier import PublicKey
-from fedperm.planner import Plan
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.wire.aggregate import aggregate_body
 from fedperm.wire.update import update_body
 from fedperm_cli.plan.speed import Speed, weight

@@ -7,7 +7,7 @@ from random import Random
 
 from gmpy2 import mpz
 
-from fedperm_secret.keys import SecretKey, generate_key
+from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
 
 _SAFE_PRIMES = {
     2048: (

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from fedperm.paillier import PublicKey
 from fedperm.run_document import RunDocument
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.wire.update import update_body
 from fedperm_cli.plan.forecast import CLIENT_PROCESS_BYTES, client_holds
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from fedperm.errors import ParameterError
-from fedperm.paillier import DEFAULT_KEY_BITS, check_key_bits
 from fedperm.privacy.record_level import LocalTraining
+from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS, check_key_bits
 from fedperm.windows import Geometry
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.presets import PAPER_DELTA, PAPER_EPSILON, PAPER_ROUNDS

@@ -7,17 +7,17 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from fedperm.aggregation import fold, rerandomise
-from fedperm.fold_job import Work
-from fedperm.multi_exponentiation import HALF_SIZE_COST, SPLIT_COST
 from fedperm.planner import Plan, plan
+from fedperm.schemes.paillier.aggregation import fold, rerandomise
+from fedperm.schemes.paillier.fold_job import Work
+from fedperm.schemes.paillier.multi_exponentiation import HALF_SIZE_COST, SPLIT_COST
 from fedperm.workers import Workers
 from fedperm_cli.bench.federation import Federation, KeyMaterial
 from fedperm_cli.bench.measurement import Instruments, timed
 from fedperm_cli.bench.settings import ValueKind
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey
 
 ROUNDS = 3
 """Of which the median counts: other programs may run at the same time."""

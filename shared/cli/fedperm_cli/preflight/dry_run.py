@@ -7,17 +7,17 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from fedperm.aggregation import fold, rerandomise
 from fedperm.errors import AggregateError
 from fedperm.planner import plan
+from fedperm.schemes.paillier.aggregation import fold, rerandomise
 from fedperm.workers import Workers
 from fedperm_cli.bench.federation import Federation, KeyMaterial
 from fedperm_cli.bench.measurement import Clock, Instruments
 from fedperm_cli.bench.settings import ValueKind
 from fedperm_cli.progress import Silent
-from fedperm_secret.decryption import Decryptor
-from fedperm_secret.fixed_base import SecretBlinding
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.decryption import Decryptor
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
+from fedperm_secret.schemes.paillier.keys import SecretKey
 
 _CLIENTS = 2
 

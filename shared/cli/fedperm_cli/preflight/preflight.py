@@ -7,8 +7,8 @@ from random import Random
 
 from fedperm.clock import Clock
 from fedperm.errors import FedPermError
-from fedperm.paillier import DEFAULT_KEY_BITS
 from fedperm.run_document import RunDocument
+from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS
 from fedperm.wire.statements import EpochRecord
 from fedperm_cli.plan.measuring_keys import measuring_key
 from fedperm_cli.plan.needs import Needs, needs_of
@@ -24,7 +24,7 @@ from fedperm_cli.preflight.machine import (
 from fedperm_cli.preflight.options import PreflightOptions
 from fedperm_cli.preflight.servers import AGGREGATOR, KEY_SERVER, look_at
 from fedperm_cli.servers.sessions import RunOperator, key_server, operator_token, run_operator
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 
 _SEE_ABOVE = "mend what is said above"
 

@@ -4,11 +4,11 @@ from itertools import islice
 
 import numpy as np
 
-from fedperm.aggregation import EncryptedSum
 from fedperm.averaging import check_aggregate_shape, check_contributors
-from fedperm.ciphertexts import read_ciphertexts
-from fedperm.paillier import PublicKey
 from fedperm.planner import Plan
+from fedperm.schemes.paillier.aggregation import EncryptedSum
+from fedperm.schemes.paillier.ciphertexts import read_ciphertexts
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.wire.body import Body, Tensor
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from gmpy2 import mpz
 
 from fedperm.errors import KeyStrengthError
-from fedperm.paillier import PublicKey
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.wire.body import Body, Tensor
 
 

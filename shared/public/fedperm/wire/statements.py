@@ -16,7 +16,7 @@ from gmpy2 import mpz
 from pydantic import Field
 
 from fedperm.errors import UnauthenticatedError, UntrustedError
-from fedperm.paillier import PublicKey
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.wire.message import Lax, Message, Name, Sha256
 from fedperm.wire.public_keys import KeyText
 from fedperm.wire.signed import Statement

@@ -6,10 +6,10 @@ permutation) is not checked here; what can be seen is checked in full.
 
 import numpy as np
 
-from fedperm.ciphertexts import read_ciphertexts
 from fedperm.errors import ValueRangeError
-from fedperm.paillier import PublicKey
 from fedperm.planner import Plan
+from fedperm.schemes.paillier.ciphertexts import read_ciphertexts
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.update import Update
 from fedperm.wire.body import Body, Tensor
 

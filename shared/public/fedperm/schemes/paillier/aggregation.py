@@ -15,10 +15,10 @@ from gmpy2 import mpz
 from numpy.typing import NDArray
 
 from fedperm.errors import ParameterError, TooManyClientsError
-from fedperm.fold_job import FoldJob, JobResult, StoredMasks, Work, run_fold_job
-from fedperm.multi_exponentiation import bucket_bytes
-from fedperm.paillier import PublicKey
 from fedperm.planner import Plan
+from fedperm.schemes.paillier.fold_job import FoldJob, JobResult, StoredMasks, Work, run_fold_job
+from fedperm.schemes.paillier.multi_exponentiation import bucket_bytes
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.workers import Workers
 
 BUCKET_BYTES = 1 << 26

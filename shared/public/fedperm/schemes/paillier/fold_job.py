@@ -15,10 +15,10 @@ import numpy as np
 from gmpy2 import mpz
 from numpy.typing import NDArray
 
-from fedperm.ciphertexts import read_ciphertexts
 from fedperm.errors import BodyError
-from fedperm.multi_exponentiation import MultiExponentiation, best_bucket_bits
-from fedperm.paillier import PublicKey
+from fedperm.schemes.paillier.ciphertexts import read_ciphertexts
+from fedperm.schemes.paillier.multi_exponentiation import MultiExponentiation, best_bucket_bits
+from fedperm.schemes.paillier.public_key import PublicKey
 
 BASES_AT_ONCE = 512
 """Ciphertexts that a job holds as numbers at a time."""

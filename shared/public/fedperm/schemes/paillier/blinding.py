@@ -18,7 +18,7 @@ from weakref import WeakSet
 from gmpy2 import mpz
 
 from fedperm.errors import ParameterError
-from fedperm.paillier import PublicKey
+from fedperm.schemes.paillier.public_key import PublicKey
 
 
 class BlindingSource(Protocol):

@@ -11,11 +11,11 @@ import numpy as np
 from gmpy2 import mpz
 from numpy.typing import NDArray
 
-from fedperm.blinding import BlindingPool
 from fedperm.errors import ParameterError
-from fedperm.paillier import PublicKey
 from fedperm.permutation import Permutation
 from fedperm.planner import Plan
+from fedperm.schemes.paillier.blinding import BlindingPool
+from fedperm.schemes.paillier.public_key import PublicKey
 
 EncryptedMasks = NDArray[np.uint8]
 """Shape (patterns, groups, k1, ciphertext bytes): what one fold job reads lies together."""

@@ -7,9 +7,9 @@ import gmpy2
 from gmpy2 import mpz
 
 from fedperm.errors import KeyStrengthError
-from fedperm.paillier import DEFAULT_KEY_BITS, PublicKey, check_key_bits
+from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS, PublicKey, check_key_bits
 from fedperm_secret.access import SecretKeyAccess, check_access
-from fedperm_secret.safe_primes import draw_safe_prime
+from fedperm_secret.schemes.paillier.safe_primes import draw_safe_prime
 
 
 class SecretKey:
@@ -43,7 +43,7 @@ class SecretKey:
         return f"<SecretKey of {self.public_key.key_id[:16]}>"
 
     def __getstate__(self) -> NoReturn:
-        raise TypeError("a secret key cannot be pickled or copied; see fedperm_secret.storage")
+        raise TypeError("a secret key cannot be pickled or copied; see `storage`")
 
     __reduce__ = __getstate__
 

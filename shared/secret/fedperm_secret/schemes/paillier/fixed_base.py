@@ -14,11 +14,11 @@ import gmpy2
 from gmpy2 import mpz
 
 from fedperm.errors import KeyStrengthError
-from fedperm.multi_exponentiation import batch_invert
-from fedperm.paillier import PublicKey
+from fedperm.schemes.paillier.multi_exponentiation import batch_invert
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import SecretKey
-from fedperm_secret.safe_primes import is_safe_prime
+from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.schemes.paillier.safe_primes import is_safe_prime
 
 DIGIT_BITS = 8
 """One octet of the exponent a digit: 32,640 entries (about 10 MB) for a prime of 1024 bits."""
@@ -76,7 +76,8 @@ class _FreshPower(_Unpicklable):
 class _Place(_Unpicklable):
     """Base^(digit * 256^place) for every digit, each written a * (1 + p s).
 
-    As in `fedperm.multi_exponentiation`: the a are half as long as p^2, the s only add up.
+    As in `multi_exponentiation` of the public half: the a are half as long as p^2, the s only
+    add up.
     """
 
     a: list[mpz]

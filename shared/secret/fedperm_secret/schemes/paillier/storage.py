@@ -8,9 +8,9 @@ import phe
 from gmpy2 import mpz
 
 from fedperm.errors import KeyStrengthError
-from fedperm.paillier import PublicKey
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm_secret.access import SecretKeyAccess, check_access
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 
 _KIND = "fedperm paillier secret key"
 

@@ -7,10 +7,10 @@ from typing import NoReturn
 import gmpy2
 from gmpy2 import mpz
 
-from fedperm.aggregation import EncryptedSum
-from fedperm.paillier import PublicKey
+from fedperm.schemes.paillier.aggregation import EncryptedSum
+from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.keys import SecretKey
+from fedperm_secret.schemes.paillier.keys import SecretKey
 
 
 @dataclass(frozen=True, repr=False)

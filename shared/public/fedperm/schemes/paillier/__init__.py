@@ -1,0 +1,1 @@
+"""Paillier's scheme with packed masks (ADR 2): big integers never leave this room."""

@@ -1,0 +1,1 @@
+"""The secret half of each scheme of `fedperm.schemes`."""

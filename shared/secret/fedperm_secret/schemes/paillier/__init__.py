@@ -1,0 +1,1 @@
+"""Paillier with p and q: keys, their storage, fast blinding and decryption."""

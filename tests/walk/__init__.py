@@ -1,0 +1,1 @@
+"""How many rooms one thing passes through: `make walk`."""
