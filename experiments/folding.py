@@ -7,52 +7,40 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
-from fedperm.permutation import draw_patterns
 from fedperm.planner import Plan, plan
 from fedperm.randomness import from_operating_system
-from fedperm.schemes.paillier.aggregation import BoundedUpdate, fold
-from fedperm.schemes.paillier.blinding import BlindingPool
-from fedperm.schemes.paillier.fold_job import StoredMasks
-from fedperm.schemes.paillier.masks import MaskEncoder
-from fedperm.update import build_update
-from fedperm.wire.update import encode_update, update_body
+from fedperm.schemes.scheme import MaskedValues
 from fedperm.workers import worker_processes
-from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
-from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
+from fedperm_cli.bench.federation import Federation, material_of
+from fedperm_cli.bench.measurement import Clock, Instruments
+from fedperm_cli.bench.settings import ValueKind
+from fedperm_cli.progress import Silent
+from fedperm_secret.schemes.registry import SECRET_SCHEMES
+from fedperm_secret.schemes.scheme import SecretKey
 
 CLIENTS, TURNS = 15, 5
 RANDOMNESS = from_operating_system()
 
 
-def stored_updates(light: Plan, key: SecretKey, folder: Path) -> list[BoundedUpdate]:
-    public = key.public_key
-    encoder, pool = MaskEncoder(public, light), BlindingPool(SecretBlinding(key), RANDOMNESS)
-    offset, updates = update_body(light, public).offset_of("masks"), []
-    shape = (light.geometry.windows, light.geometry.k1)
-    for number in range(CLIENTS):
-        values = np.random.default_rng(number).integers(0, light.fixed_point.top + 1, shape)
-        patterns = draw_patterns(light.geometry, RANDOMNESS)
-        coded = values.astype(light.fixed_point.dtype)
-        update = build_update(coded, patterns, light.geometry, encoder, pool)
-        path = folder / f"{number}.safetensors"
-        path.write_bytes(encode_update(update, light, public))
-        updates.append(BoundedUpdate(StoredMasks(path, offset), update.values))
-    return updates
+def stored_updates(light: Plan, key: SecretKey, folder: Path) -> list[MaskedValues]:
+    instruments = Instruments(Clock(), RANDOMNESS, Silent())
+    federation = Federation(light, material_of(key, light), folder, instruments)
+    return [
+        federation.upload(str(number), federation.draw_values(ValueKind.RANDOM)).update
+        for number in range(CLIENTS)
+    ]
 
 
 def main() -> None:
     light = plan(d=7850, k1=400, k2=1, clients=CLIENTS, value_bits=11)
-    key = generate_key(RANDOMNESS)
+    key = SECRET_SCHEMES[light.scheme.name].generate(light.scheme, RANDOMNESS)
+    fold = light.scheme.public_half(key.public_key, light.layout).fold
     with TemporaryDirectory() as folder, worker_processes(1) as workers:
         updates = stored_updates(light, key, Path(folder))
         ratios = []
         for _ in range(TURNS):
-            together = fold(updates, light, key.public_key, workers)[1].cpu_seconds
-            apart = sum(
-                fold([update], light, key.public_key, workers)[1].cpu_seconds for update in updates
-            )
+            together = fold(updates, workers)[1].cpu_seconds
+            apart = sum(fold([update], workers)[1].cpu_seconds for update in updates)
             ratios.append(apart / together)
             print(f"together {together:5.2f} s CPU, one by one {apart:5.2f} s")
     print(f"one by one costs {median(ratios):.2f} times as much (median of {TURNS})")

@@ -10,15 +10,16 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from fedperm.randomness import from_operating_system
-from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS
+from fedperm.schemes.registry import DEFAULT_KEY_BITS
 from fedperm.windows import Geometry
 from fedperm_cli.bench.experiment import Measurements, PreparedKey, prepare_key, run
 from fedperm_cli.bench.measurement import Clock, Instruments
 from fedperm_cli.bench.settings import Settings, ValueKind
 from fedperm_cli.plan.forecast import Forecast, forecast
-from fedperm_cli.plan.measuring_keys import measuring_key
-from fedperm_cli.plan.speed import Speed, measure_speed
+from fedperm_cli.plan.speed import measure_speed
 from fedperm_cli.progress import Silent
 
 MOST_BYTES_OFF, MOST_TIMES_OFF = 0.30, 2.0
@@ -73,30 +74,24 @@ def _compare(
     settings: Settings, prepared: PreparedKey, instruments: Instruments
 ) -> Iterator[Comparison]:
     """The self-benchmark uses a key of its own, as it does before a run."""
-    key = measuring_key(settings.key_bits, instruments.randomness, insecure_for_tests=False)
-    speed = measure_speed(key, instruments)
+    speed = measure_speed(settings.scheme, instruments)
     measured = run(settings, prepared, instruments)
-    planned = _planned(settings, prepared, speed)
+    planned = forecast(settings.plan(), speed, settings.processes)
     counts, sizes = planned.counts, planned.bytes
-    made = len(measured.fold.total.ciphertexts) * len(measured.fold.total.ciphertexts[0])
+    made = int(np.prod(measured.fold.total.arrays["ciphertexts"].shape[:-1]))
     yield Comparison("ciphertexts published", counts.aggregator_publishes, made, 1.0)
-    masks = _mask_ciphertexts(measured, prepared)
+    masks = _mask_ciphertexts(measured)
     yield Comparison("ciphertexts of a client", counts.client_encrypts, masks, 1.0)
     yield Comparison("bytes up", sizes.upload, measured.upload_bytes, 1 + MOST_BYTES_OFF)
     yield Comparison("bytes down", sizes.download, measured.download_bytes, 1 + MOST_BYTES_OFF)
     yield from _seconds(planned, measured, settings)
 
 
-def _planned(settings: Settings, prepared: PreparedKey, speed: Speed) -> Forecast:
-    key = prepared.material.key.public_key
-    return forecast(settings.plan(), key, speed, settings.processes)
-
-
-def _mask_ciphertexts(measured: Measurements, prepared: PreparedKey) -> int:
+def _mask_ciphertexts(measured: Measurements) -> int:
     """From the length of what was uploaded: all but values and a header are masks."""
     plan = measured.plan
     values = plan.geometry.padded_d * plan.fixed_point.dtype.itemsize
-    return (measured.upload_bytes - values) // prepared.material.key.public_key.ciphertext_bytes
+    return (measured.upload_bytes - values) // (plan.scheme.key_bits // 4)
 
 
 def _seconds(planned: Forecast, measured: Measurements, settings: Settings) -> Iterator[Comparison]:

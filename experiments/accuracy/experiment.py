@@ -112,8 +112,8 @@ def _gaussian(
 
 
 def _megabytes(document: RunDocument) -> float:
-    """A ciphertext is a number modulo n^2."""
-    return document.plan.mask_ciphertexts * 2 * document.key.key_bits / 8 / 1e6
+    """Of the masks alone."""
+    return sum(tensor.size for tensor in document.plan.layout.masks) / 1e6
 
 
 def _smallest(parts: Parts) -> int:

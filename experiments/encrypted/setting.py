@@ -7,7 +7,7 @@ from experiments.accuracy.experiment import Wish
 from experiments.accuracy.privacy import scale_for_run
 from experiments.accuracy.recipes import recipe_for
 from experiments.accuracy.setting import Algorithm, Recipe
-from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS
+from fedperm.schemes.registry import DEFAULT_KEY_BITS
 from fedperm_cli.demo.options import Dataset, DemoOptions, run_options
 from fedperm_cli.presets import LIGHT, PAPER_EPSILON
 from fedperm_cli.recipes import images_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedperm.averaging import average_update
+from fedperm.aggregate import average_update
 from fedperm.run_document import RunDocument
 from fedperm.wire.model import Parameters
 

@@ -9,11 +9,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from experiments.rush.setting import LONGEST_SECONDS, Setting
-from fedperm.permutation import draw_patterns
 from fedperm.run_document import FrozenDocument, RunDocument
-from fedperm.schemes.paillier.blinding import BlindingPool
-from fedperm.schemes.paillier.masks import MaskEncoder
-from fedperm.update import build_update
 from fedperm.wire.model import encode_model
 from fedperm.wire.public_keys import fingerprint, text_of
 from fedperm.wire.signed import sign
@@ -25,9 +21,8 @@ from fedperm.wire.statements import (
     JsonWebKey,
     Manifest,
 )
-from fedperm.wire.update import encode_update
-from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
+from fedperm_secret.schemes.registry import SECRET_SCHEMES
 
 RUN, KEY, EPOCH = "rush", "rush-key", 1
 _MARGIN_SECONDS = 100
@@ -153,8 +148,7 @@ def _body(document: RunDocument, pair: SecretKey, randomness: Random) -> bytes:
     geometry, top = plan.geometry, plan.fixed_point.top
     drawn = [randomness.randint(0, top) for _ in range(geometry.padded_d)]
     coded = np.array(drawn, plan.fixed_point.dtype).reshape(geometry.windows, geometry.k1)
-    pool = BlindingPool(SecretBlinding(pair), randomness)
-    patterns = draw_patterns(geometry, randomness)
-    encoder = MaskEncoder(pair.public_key, plan)
-    update = build_update(coded, patterns, geometry, encoder, pool)
-    return encode_update(update, plan, pair.public_key)
+    terms = document.terms(pair.public_key)
+    half = SECRET_SCHEMES[document.scheme.name].secret_half(pair, plan.layout)
+    arrays = terms.form.prepare(coded, plan, half.encoder(randomness), randomness)
+    return terms.body.encode(arrays)

@@ -8,9 +8,9 @@ from gmpy2 import mpz
 
 from fedperm.errors import AggregateError
 from fedperm.schemes.paillier.blinding import BlindingPool
+from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.wire.statements import Audience
-from fedperm.wire.update import decode_update
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.settlement import averaged
 from tests.adversary.ciphertexts import masks_in, tells_apart
@@ -24,6 +24,7 @@ from tests.client.federation import Federation, drive
 from tests.client.test_distrust import AGGREGATE
 from tests.client.test_preparation import NO_NOISE, prepared
 from tests.client.test_settlement import CONTENT, forged, outcome
+from tests.core.federation import checked
 from tests.keyserver.server import RUN_OPERATOR, Server
 from tests.keyserver.test_endpoint_walk import OPEN, TABLE
 
@@ -33,7 +34,7 @@ MOVEMENT = np.linspace(-0.1, 0.1, 650)
 
 @pytest.fixture
 def key(small_key, randomness) -> EpochKey:
-    return EpochKey(1, small_key, randomness)
+    return EpochKey(1, small_key, NO_NOISE, randomness)
 
 
 class OneFactor:
@@ -47,30 +48,32 @@ class OneFactor:
         return self._factor
 
 
-def test_blocked_telling_masks_apart(key):
+def test_blocked_telling_masks_apart(key, small_key):
     """Within one upload; a client that blinds carelessly would be read."""
-    masks = masks_in(prepared(NO_NOISE, MOVEMENT, key), NO_NOISE.plan, key.public_key)
-    assert not tells_apart(masks[:60], NO_NOISE.plan, key.public_key)
-    key.pool = BlindingPool(OneFactor(key.public_key), Random(2))
-    careless = masks_in(prepared(NO_NOISE, MOVEMENT, key), NO_NOISE.plan, key.public_key)
-    assert tells_apart(careless[:60], NO_NOISE.plan, key.public_key)
+    public = small_key.public_key
+    masks = masks_in(prepared(NO_NOISE, MOVEMENT, key), NO_NOISE.plan, public)
+    assert not tells_apart(masks[:60], NO_NOISE.plan, public)
+    pool = BlindingPool(OneFactor(public), Random(2))
+    key.encoder = MaskEncoder(NO_NOISE.plan.layout, pool)
+    careless = masks_in(prepared(NO_NOISE, MOVEMENT, key), NO_NOISE.plan, public)
+    assert tells_apart(careless[:60], NO_NOISE.plan, public)
 
 
-def test_blocked_linking_a_clients_rounds(key):
+def test_blocked_linking_a_clients_rounds(key, small_key):
     """The same update twice: its values lie elsewhere, and no mask can be matched with another."""
     bodies = [prepared(NO_NOISE, MOVEMENT, key, seed) for seed in (1, 2)]
-    first, second = (decode_update(b, NO_NOISE.plan, key.public_key).values for b in bodies)
+    public = small_key.public_key
+    first, second = (checked(body, NO_NOISE.plan, public)["values"] for body in bodies)
     assert np.abs(np.sort(first).astype(int) - np.sort(second)).max() <= 3  # rounded at random
     assert (first == second).mean() < 0.05  # 1 in 130 by chance
-    masks = [m for b in bodies for m in masks_in(b, NO_NOISE.plan, key.public_key)[:40]]
-    assert not tells_apart(masks, NO_NOISE.plan, key.public_key)
+    masks = [m for b in bodies for m in masks_in(b, NO_NOISE.plan, public)[:40]]
+    assert not tells_apart(masks, NO_NOISE.plan, public)
 
 
-def test_blocked_reading_an_update_in_its_order(key):
+def test_blocked_reading_an_update_in_its_order(key, small_key):
     """A movement that rises everywhere: the order in which it arrives says nothing of it."""
-    values = decode_update(
-        prepared(NO_NOISE, MOVEMENT, key), NO_NOISE.plan, key.public_key
-    ).values.astype(float)
+    body = prepared(NO_NOISE, MOVEMENT, key)
+    values = checked(body, NO_NOISE.plan, small_key.public_key)["values"].astype(float)
     places = np.arange(values.shape[1])
     correlations = [np.corrcoef(places, window)[0, 1] for window in values]
     assert max(map(abs, correlations)) < 0.4  # 1 if it were not shuffled; 0.09 by chance

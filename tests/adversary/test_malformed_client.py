@@ -9,7 +9,6 @@ from gmpy2 import mpz
 
 from fedperm.wire.aggregator import MANIFEST, EventKind
 from fedperm.wire.body import Body, Tensor
-from fedperm.wire.update import update_body
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client
@@ -18,6 +17,7 @@ from tests.aggregator.test_validation import reject, with_body, with_ciphertext
 from tests.aggregator.uploading import files, finish, headers, put, refused
 from tests.leaks import needles
 from tests.leaks.scanner import Scanner
+from tests.wire.small_messages import update_body
 
 pytestmark = pytest.mark.anyio
 
@@ -67,7 +67,7 @@ async def test_blocked_sending_a_body_of_another_length(opened: Bench, clients: 
 async def test_blocked_sending_another_shape(opened: Bench, clients: list[Client]):
     """Of the right length, so that only the header tells."""
     prepared = opened.prepare(clients[0], 1)
-    right = update_body(opened.document.content.plan, opened.pair().public_key)
+    right = update_body(opened.document.content.plan)
     wrong = Body((Tensor("values", np.dtype("u1"), (4, 3)), right.tensors[1]))
     body = wrong.header + prepared.body[len(right.header) :]
     bad = with_body(prepared, body, clients[0], opened.document)
@@ -79,7 +79,7 @@ async def test_blocked_sending_a_value_out_of_range(bench: Bench, clients: list[
     await bench.join(*clients)
     await bench.aggregator.tick()
     prepared = bench.prepare(clients[0], 1)
-    at = update_body(bench.document.content.plan, bench.pair().public_key).offset_of("values")
+    at = update_body(bench.document.content.plan).offset_of("values")
     body = prepared.body[:at] + b"\xff" + prepared.body[at + 1 :]
     bad = with_body(prepared, body, clients[0], bench.document)
     assert await reject(bench, clients, bad) == "a value exceeds 127"
@@ -144,7 +144,7 @@ async def test_detected_hiding_both_factors_from_the_common_gcd(
     """One ciphertext with p and one with q: their product is 0, which shares n itself."""
     p, q = opened.pair().factors(SECRET_KEY_ACCESS)
     first = with_ciphertext(opened, clients[0], 3 * p, place=0)
-    at = update_body(opened.document.content.plan, opened.pair().public_key).offset_of("masks")
+    at = update_body(opened.document.content.plan).offset_of("masks")
     size = opened.pair().public_key.ciphertext_bytes
     octets = (5 * q).to_bytes(size, "little")
     body = first.body[: at + size] + octets + first.body[at + 2 * size :]

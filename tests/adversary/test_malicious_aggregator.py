@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 from gmpy2 import powmod
 
-from fedperm.averaging import average_update
+from fedperm.aggregate import EncryptedSum, average_update, encode_aggregate
 from fedperm.errors import AggregateError, BudgetError, LedgerError, UntrustedError
 from fedperm.privacy.ledger import Charge
-from fedperm.schemes.paillier.aggregation import EncryptedSum, fold
-from fedperm.wire.aggregate import encode_aggregate
 from fedperm.wire.aggregator import UpdateState
 from fedperm.wire.signed import sign, unverified
 from fedperm.wire.statements import EpochRecord
@@ -26,6 +24,7 @@ from fedperm_client.settlement import (
     check_members,
     is_unaccounted,
 )
+from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from tests.client.cut_line import request_of
 from tests.client.documents import document, rounds
 from tests.client.federation import Federation, drive
@@ -39,7 +38,7 @@ from tests.client.test_distrust import (
     without_ada,
 )
 from tests.client.test_settlement import CONTENT, PLAN, coded, forged, outcome, published, report
-from tests.core.federation import IN_THIS_PROCESS, upload
+from tests.core.federation import folded, numbers, upload
 from tests.ledger.test_ledger import DIGEST, LOUD, QUIET, start
 
 pytestmark = pytest.mark.anyio
@@ -58,7 +57,7 @@ CEILINGS = {
 
 @pytest.fixture
 def key(small_key, randomness) -> EpochKey:
-    return EpochKey(2, small_key, randomness)
+    return EpochKey(2, small_key, CONTENT, randomness)
 
 
 async def test_blocked_handing_out_another_public_key(federation: Federation):
@@ -138,14 +137,16 @@ def test_detected_publishing_one_clients_update_with_another_count(tmp_path, key
         averaged(body, outcome(body), CONTENT, key, min_contributors=2)
 
 
-def test_not_covered_publishing_one_clients_update_scaled_to_the_count(tmp_path, key):
+def test_not_covered_publishing_one_clients_update_scaled_to_the_count(
+    tmp_path, key, small_key, randomness
+):
     """Squared ciphertexts hold twice the values: the mean of "two clients" is Alice's update."""
-    alice = upload(coded(600), PLAN, key.pool._source, tmp_path / "a", key._randomness)
-    total, _ = fold([alice], PLAN, key.public_key, IN_THIS_PROCESS)
-    twice = tuple(
-        tuple(powmod(c, 2, key.public_key.n_squared) for c in row) for row in total.ciphertexts
-    )
-    body = encode_aggregate(EncryptedSum(twice, 2), PLAN, key.public_key)
+    public = small_key.public_key
+    alice = upload(coded(600), PLAN, SecretBlinding(small_key), tmp_path / "a", randomness)
+    rows = numbers(folded([alice], PLAN, public).arrays)
+    twice = [powmod(c, 2, public.n_squared) for row in rows for c in row]
+    arrays = {"ciphertexts": public.to_array(twice, len(rows), len(rows[0]))}
+    body = encode_aggregate(EncryptedSum(arrays, 2), PLAN)
     shown = averaged(body, outcome(body), CONTENT, key, min_contributors=2)
     alone = average_update(coded(600).astype(np.int64), 1, PLAN, CONTENT.noise.clip)
     assert np.array_equal(shown, alone)

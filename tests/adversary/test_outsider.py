@@ -21,13 +21,13 @@ from fedperm.wire.public_keys import from_text
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import KeyRelease
 from fedperm_client.identity import ClientKeys, enrol
-from fedperm_secret.sealed import open_key
 from tests.adversary.conftest import Enrol
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.parties import Client, KeyServer, ManualClock
 from tests.aggregator.test_access import ROWS
 from tests.aggregator.test_slow_uploads import dripping
 from tests.aggregator.uploading import UNTRUSTED, WRONG_BODY, files, finish, headers, put
+from tests.keys.sealing import open_key
 from tests.keyserver.certificates import write_certificate
 from tests.keyserver.member import Member
 from tests.keyserver.server import KEY_BITS, OPERATOR, MovingClock, Server

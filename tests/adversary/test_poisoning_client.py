@@ -56,7 +56,7 @@ async def receive(bench: Bench) -> Any:
     """As an honest client takes the round's average."""
     body = await bench.api.aggregate(bench.run, 1, OPERATOR)
     outcome = await bench.api.outcome(bench.run, 1, OPERATOR)
-    key = EpochKey(1, bench.pair(), bench.randomness)
+    key = EpochKey(1, bench.pair(), bench.document.content, bench.randomness)
     return averaged(body, outcome, bench.document.content, key, min_contributors=2)
 
 
@@ -125,7 +125,7 @@ async def test_detected_a_mask_that_makes_an_impossible_sum(bench: Bench, client
 async def test_not_covered_a_mask_of_a_thousand_that_carries(bench: Bench, clients: list[Client]):
     """1000 + 2 * 128 overflows a slot of 10 bits into the next: wrong numbers, all possible."""
     await open_round(bench, norm_bound={"limit": 5.0})
-    assert bench.document.content.plan.packing.slot_bits == 10
+    assert bench.document.content.plan.layout.packing.slot_bits == 10
     coded = everywhere(bench, 1)
     coded[:, -1] = 2  # the top slot: what is carried out of it would be noticed
     attack = bench.prepare(clients[0], 1, coded=coded)

@@ -14,6 +14,7 @@ from fedperm_secret.schemes.paillier.decryption import Decryptor
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.client.documents import rounds
 from tests.client.federation import KEY, Federation, drive
+from tests.keys.sealing import taken_out
 from tests.keys.secrecy import pieces_shown
 from tests.keyserver.server import KEK
 from tests.leaks import needles
@@ -31,7 +32,7 @@ async def test_blocked_finding_keys_in_the_log_of_a_run(federation: Federation, 
     with ada.client() as one, ben.client() as two:
         await drive(federation, one, two)
     server = federation.key_server
-    secret_key = server.authority.vault.take_out(KeyStore(server.database).epoch(KEY, 1))
+    secret_key = taken_out(server.authority.vault, KeyStore(server.database).epoch(KEY, 1))
     written = "\n".join(map(JsonLines().format, caplog.records)).encode()
     needed = [*of_secret_key(secret_key, "the key"), *needles.octets("KEK", bytes.fromhex(KEK))]
     assert Scanner(needed).octets("log", [written]).hits == set()

@@ -14,13 +14,11 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from numpy.typing import NDArray
 
-from fedperm.averaging import unpack_sum
-from fedperm.permutation import draw_patterns
+from fedperm.aggregate import decode_aggregate
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm.schemes.paillier.masks import MaskEncoder
-from fedperm.update import Update, build_update
-from fedperm.wire.aggregate import decode_aggregate
+from fedperm.schemes.scheme import Arrays
 from fedperm.wire.model import encode_model
 from fedperm.wire.public_keys import fingerprint, text_of
 from fedperm.wire.signed import sign
@@ -32,10 +30,9 @@ from fedperm.wire.statements import (
     JsonWebKey,
     Manifest,
 )
-from fedperm.wire.update import encode_update
-from fedperm_secret.schemes.paillier.decryption import Decryptor
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from fedperm_secret.schemes.paillier.keys import SecretKey
+from tests.core.federation import decrypted_sum, half_of
 
 OPERATOR = "the run operator's secret of 40 characters"
 KEY_OPERATOR = "the key operator's secret, another one"
@@ -139,22 +136,20 @@ class Client:
         randomness: Random,
         coded: NDArray[Any] | None = None,
     ) -> Prepared:
-        plan = document.content.plan
         if coded is None:
             coded = random_values(document.content, randomness)
         update = _update(coded, document.content, pair, randomness)
-        body = encode_update(update, plan, pair.public_key)
+        body = document.content.terms(pair.public_key).body.encode(update)
         manifest = self.manifest(document, number, epoch, body)
-        return Prepared(body, manifest, coded, update.values)
+        return Prepared(body, manifest, coded, update["values"])
 
 
 def _update(
     coded: NDArray[Any], document: RunDocument, pair: SecretKey, randomness: Random
-) -> Update:
-    plan = document.plan
+) -> Arrays:
     pool = BlindingPool(_blinding(pair), randomness)
-    patterns = draw_patterns(plan.geometry, randomness)
-    return build_update(coded, patterns, plan.geometry, MaskEncoder(pair.public_key, plan), pool)
+    encoder = MaskEncoder(document.plan.layout, pool)
+    return document.terms(pair.public_key).form.prepare(coded, document.plan, encoder, randomness)
 
 
 @cache
@@ -187,8 +182,8 @@ def bounded_by_hand(values: NDArray[Any], document: RunDocument) -> NDArray[np.i
 
 def decrypted(body: bytes, document: RunDocument, pair: SecretKey) -> NDArray[np.int64]:
     """The integer sums in a published aggregate."""
-    total = decode_aggregate(body, document.plan, pair.public_key)
-    return unpack_sum(Decryptor(pair).decrypt_sum(total), total.contributors, document.plan)
+    total = decode_aggregate(body, document.plan, half_of(document.plan, pair.public_key))
+    return decrypted_sum(total, document.plan, pair)
 
 
 def document_of(server: KeyServer, **changes: Any) -> FrozenDocument:

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from gmpy2 import mpz
 
-from fedperm.schemes.paillier.ciphertexts import read_ciphertexts
-from fedperm.wire.aggregate import decode_aggregate
-from fedperm.wire.update import update_body
+from fedperm.aggregate import decode_aggregate
+from fedperm.schemes.paillier.public_key import read_ciphertexts
 from fedperm_secret.schemes.paillier.decryption import Decryptor
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client
+from tests.core.federation import half_of, numbers
+from tests.wire.small_messages import update_body
 
 pytestmark = pytest.mark.anyio
 
@@ -21,13 +22,13 @@ def folded_by_hand(bench: Bench, bodies: list[bytes]) -> list[mpz]:
     """As docs/protocol.md states it, window by window and group by group: masks to the power of the
     values, multiplied over clients and columns. Nothing fresh is in it."""
     plan, key = bench.document.content.plan, bench.pair().public_key
-    shape = (plan.geometry.patterns, plan.packing.groups, plan.geometry.k1)
-    products = np.full((plan.geometry.windows, plan.packing.groups), mpz(1), object)
+    shape = (plan.geometry.patterns, plan.layout.packing.groups, plan.geometry.k1)
+    products = np.full((plan.geometry.windows, plan.layout.packing.groups), mpz(1), object)
     for body in bodies:
-        update = update_body(plan, key).decode(body)
+        update = update_body(plan).decode(body)
         masks = np.array([*read_ciphertexts(update["masks"])], object).reshape(shape)
         for (window, column), value in np.ndenumerate(update["values"]):
-            for group in range(plan.packing.groups):
+            for group in range(plan.layout.packing.groups):
                 mask = masks[window % plan.geometry.k2, group, column]
                 powers = pow(mask, int(value), key.n_squared)
                 products[window, group] = products[window, group] * powers % key.n_squared
@@ -43,8 +44,8 @@ async def test_every_published_ciphertext_is_a_fresh_one_of_the_same_sum(
     body = await opened.api.aggregate(opened.run, 1, OPERATOR)
     pair, plan = opened.pair(), opened.document.content.plan
     key = pair.public_key
-    total = decode_aggregate(body, plan, key)
-    published = [ciphertext for row in total.ciphertexts for ciphertext in row]
+    total = decode_aggregate(body, plan, half_of(plan, key))
+    published = [ciphertext for row in numbers(total.arrays) for ciphertext in row]
     folded = folded_by_hand(opened, [opened.sent[1, client.name].body for client in clients])
     decryptor = Decryptor(pair)
     assert [decryptor.decrypt(c) for c in published] == [decryptor.decrypt(c) for c in folded]

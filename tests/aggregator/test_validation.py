@@ -10,12 +10,11 @@ from gmpy2 import mpz
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import EventKind, UpdateState
 from fedperm.wire.body import Body, Tensor
-from fedperm.wire.update import update_body
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import OPERATOR, Client, Prepared
+from tests.wire.small_messages import update_body
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +31,7 @@ def with_ciphertext(bench: Bench, client: Client, number: mpz, place: int) -> Pr
     """An honest upload but for one ciphertext."""
     prepared = bench.prepare(client, 1)
     key = bench.pair().public_key
-    at = update_body(bench.document.content.plan, key).offset_of("masks")
+    at = update_body(bench.document.content.plan).offset_of("masks")
     at += place * key.ciphertext_bytes
     octets = number.to_bytes(key.ciphertext_bytes, "little")
     body = prepared.body[:at] + octets + prepared.body[at + len(octets) :]
@@ -151,8 +150,7 @@ async def test_a_value_of_too_many_bits_is_rejected(bench: Bench, clients: list[
     await bench.join(*clients)
     await bench.aggregator.tick()
     prepared = bench.prepare(clients[0], 1)
-    key: SecretKey = bench.pair()
-    at = update_body(bench.document.content.plan, key.public_key).offset_of("values")
+    at = update_body(bench.document.content.plan).offset_of("values")
     body = prepared.body[:at] + b"\x80" + prepared.body[at + 1 :]
     bad = with_body(prepared, body, clients[0], bench.document)
     assert await reject(bench, clients, bad) == "a value exceeds 127"
@@ -161,8 +159,7 @@ async def test_a_value_of_too_many_bits_is_rejected(bench: Bench, clients: list[
 async def test_a_header_of_another_type_or_shape_is_rejected(opened: Bench, clients: list[Client]):
     """The same length, so that only the header tells."""
     prepared = opened.prepare(clients[0], 1)
-    key = opened.pair().public_key
-    right = update_body(opened.document.content.plan, key)
+    right = update_body(opened.document.content.plan)
     wrong = Body((Tensor("values", np.dtype("u1"), (4, 3)), right.tensors[1]))
     assert wrong.size == right.size
     body = wrong.header + prepared.body[len(right.header) :]

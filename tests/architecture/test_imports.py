@@ -35,6 +35,7 @@ HOMES = {
     "opendp": r"fedperm\.noise",
     "dp_accounting": r"fedperm\.privacy",
     "scipy": r"fedperm\.(noise|privacy)",
+    "gmpy2": r"fedperm(_secret)?\.schemes\.paillier",
     "phe": r"fedperm_secret\.schemes\.paillier\.storage|fedperm_cli\.bench",
     "httpx": r"fedperm\.api",
     "jwt": r"fedperm\.wire\.signed",
@@ -69,15 +70,21 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 
 @cache
-def imports_of(path: Path) -> frozenset[str]:
-    """Top-level names that the module imports, lazily or not."""
+def modules_imported_by(path: Path) -> frozenset[str]:
+    """Dotted names that the module imports, lazily or not."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            names.add((node.module or "").split(".")[0])
+            names.add(node.module or "")
     return frozenset(names)
+
+
+@cache
+def imports_of(path: Path) -> frozenset[str]:
+    """Top-level names that the module imports."""
+    return frozenset(name.split(".")[0] for name in modules_imported_by(path))
 
 
 def imported(package: str) -> set[str]:
@@ -103,6 +110,23 @@ def test_a_library_is_imported_only_in_its_home(library):
     importing = [name for name, path in modules() if library in imports_of(path)]
     assert importing
     assert [name for name in importing if not re.match(rf"({HOMES[library]})\b", name)] == []
+
+
+KNOW_PAILLIER = (
+    r"fedperm(_secret)?\.schemes\.(paillier|registry)"
+    r"|fedperm_cli\.bench\.(baseline|measurement)"  # compare it with python-paillier
+)
+
+
+def test_nobody_else_knows_paillier():
+    """Everything that is Paillier's is behind `fedperm.schemes` and `fedperm_secret.schemes`."""
+    knowing = [
+        name
+        for name, path in modules()
+        if any(".schemes.paillier" in imported for imported in modules_imported_by(path))
+    ]
+    assert knowing
+    assert [name for name in knowing if not re.match(rf"({KNOW_PAILLIER})\b", name)] == []
 
 
 def closure(distribution: str) -> set[str]:

@@ -7,14 +7,12 @@ import pytest
 
 from fedperm.windows import Geometry
 from fedperm_cli.bench.experiment import PreparedKey
-from fedperm_cli.bench.federation import KeyMaterial
+from fedperm_cli.bench.federation import material_of
 from fedperm_cli.bench.illustration import NUMBERS, draw_from, illustrate
 from fedperm_cli.bench.measurement import Clock, Instruments
 from fedperm_cli.bench.settings import Settings, ValueKind
 from fedperm_cli.bench.sweep import Axis, Grid, Sweep, sweep_from_json
 from fedperm_cli.progress import Silent
-from fedperm_secret.schemes.paillier.decryption import Decryptor
-from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from fedperm_secret.schemes.paillier.keys import SecretKey
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -36,7 +34,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory, small_key: SecretKey) ->
         values=ValueKind.RANDOM,
         insecure_test_key=True,
     )
-    material = KeyMaterial(small_key, SecretBlinding(small_key), Decryptor(small_key))
+    material = material_of(small_key, settings.plan())
     instruments = Instruments(Clock(), Random(5), Silent())
     assert illustrate(settings, PreparedKey(material, 0.0), instruments, path, SMALL_GRID)
     return path

@@ -1,17 +1,16 @@
 """`fedperm plan`: counts and bytes to the last one, times from this machine, choices weighed."""
 
+from collections import Counter
+
 import pytest
 
 from fedperm.planner import plan
-from fedperm.schemes.paillier.fold_job import Work
 from fedperm.schemes.paillier.multi_exponentiation import HALF_SIZE_COST, SPLIT_COST
 from fedperm.windows import Geometry
 from fedperm_cli.average_noise import AverageNoise
 from fedperm_cli.plan.choices import Choice, geometries, marked, suggested
-from fedperm_cli.plan.forecast import fold_work
-from fedperm_cli.plan.measuring_keys import measuring_key
-from fedperm_cli.plan.speed import weight
 from fedperm_secret.access import SECRET_KEY_ACCESS
+from fedperm_secret.schemes.paillier.measuring_keys import measuring_key
 from fedperm_secret.schemes.paillier.safe_primes import is_safe_prime
 from tests.cli.command_line import SMALL_KEY, bench_report, fedperm, one_object
 
@@ -172,11 +171,12 @@ def test_a_wanted_cut_is_weighed_whatever_it_is():
 
 
 def test_a_folds_multiplications_weigh_what_they_cost():
-    work = Work(modmuls=10, half_size_modmuls=4, split_bases=2)
-    assert weight(work) == pytest.approx(6 + 4 * HALF_SIZE_COST + 2 * SPLIT_COST)
+    layout = plan(d=9, k1=3, k2=1, clients=2).layout
+    counts = Counter(modmuls=10, half_size_modmuls=4, split_bases=2)
+    assert layout.weight(counts) == pytest.approx(6 + 4 * HALF_SIZE_COST + 2 * SPLIT_COST)
 
 
 def test_more_processes_cut_a_fold_finer():
-    shape = plan(d=7850, k1=400, k2=1, clients=15, value_bits=11)
-    assert fold_work(shape, 1).modmuls == pytest.approx(shape.modmuls, rel=0.01)
-    assert weight(fold_work(shape, 8)) > weight(fold_work(shape, 1))
+    layout = plan(d=7850, k1=400, k2=1, clients=15, value_bits=11).layout
+    assert layout.costs(1).fold["modmuls"] == pytest.approx(layout.modmuls, rel=0.01)
+    assert layout.costs(8).fold_weight > layout.costs(1).fold_weight

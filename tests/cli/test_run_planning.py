@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedperm.errors import FedPermError, ParameterError
+from fedperm.errors import FedPermError, KeyStrengthError, ParameterError
 from fedperm.norm_bound import NormForm, honest_limit
 from fedperm.planner import plan
 from fedperm.privacy.calibration import guarantee
@@ -239,7 +239,7 @@ def test_what_only_the_plan_can_tell_is_refused_then(change, words):
 
 def test_a_short_key_needs_the_switch():
     short = KEY.model_copy(update={"key_bits": 512})
-    with pytest.raises(ParameterError, match="512 bits"):
+    with pytest.raises(KeyStrengthError, match="512 bits"):
         plan_run("run", OPTIONS, model(), short)
     admitted = plan_run("run", replace(OPTIONS, insecure_test_key=True), model(), short)
     assert admitted.document.content.insecure_for_tests

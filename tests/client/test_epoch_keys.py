@@ -2,6 +2,7 @@
 
 from random import Random
 
+import numpy as np
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -18,10 +19,13 @@ from fedperm_client.identity import ClientIdentity, ClientKeys
 from fedperm_client.keyring import NewestEpoch
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.paillier.keys import generate_key
-from fedperm_secret.sealed import seal_key
+from tests.client.documents import document
+from tests.core.federation import folded, stored_update
+from tests.keys.sealing import seal_key
 
 SERVER, STRANGER = (Ed25519PrivateKey.from_private_bytes(bytes([i]) * 32) for i in (1, 2))
 SIGNING_KEY = text_of(SERVER.public_key())
+CONTENT = document()
 SPEC = KeySpec(key="main", key_bits=512, signing_key=SIGNING_KEY)
 ME = ClientIdentity(
     ClientKeys(
@@ -75,7 +79,7 @@ def test_a_record_of_another_key_is_not(small_key, change):
 
 def test_a_released_key_opens_and_is_that_of_the_record(small_key):
     record = record_of(small_key)
-    opened = opened_key(release_of(small_key), record, ME, insecure_for_tests=True)
+    opened = opened_key(release_of(small_key), record, ME, CONTENT)
     assert opened.factors(SECRET_KEY_ACCESS) == small_key.factors(SECRET_KEY_ACCESS)
 
 
@@ -94,9 +98,7 @@ def test_a_released_key_opens_and_is_that_of_the_record(small_key):
 )
 def test_a_release_for_somebody_or_something_else_is_not_believed(small_key, change, problem):
     with pytest.raises(UntrustedError, match=problem):
-        opened_key(
-            release_of(small_key, **change), record_of(small_key), ME, insecure_for_tests=True
-        )
+        opened_key(release_of(small_key, **change), record_of(small_key), ME, CONTENT)
 
 
 def test_p_times_q_must_be_the_records_n(small_key, other_key):
@@ -104,7 +106,7 @@ def test_p_times_q_must_be_the_records_n(small_key, other_key):
     public = small_key.public_key
     release = release_of(other_key, key_id=public.key_id)
     with pytest.raises(UntrustedError, match="does not belong to it"):
-        opened_key(release, record_of(small_key), ME, insecure_for_tests=True)
+        opened_key(release, record_of(small_key), ME, CONTENT)
 
 
 def test_the_run_must_be_under_the_key_server_that_enrolled_the_client():
@@ -116,14 +118,19 @@ def test_the_run_must_be_under_the_key_server_that_enrolled_the_client():
         check_key_server(SPEC.model_copy(update={"key": "other"}), ME)
 
 
-def test_an_epochs_key_encrypts_and_decrypts(small_key, randomness):
-    key = EpochKey(2, small_key, randomness)
-    (factor,) = key.pool.take(1)
-    assert key.decryptor.decrypt(key.public_key.encrypt(1234, factor)) == 1234
+def test_an_epochs_key_encrypts_and_decrypts(small_key, randomness, tmp_path):
+    key, plan = EpochKey(2, small_key, CONTENT, randomness), CONTENT.plan
+    coded = np.full((plan.geometry.windows, plan.geometry.k1), 123, plan.fixed_point.dtype)
+    arrays = key.terms.form.prepare(coded, plan, key.encoder, randomness)
+    (tmp_path / "u").write_bytes(key.terms.body.encode(arrays))
+    total = folded(
+        [stored_update(tmp_path / "u", plan, small_key.public_key)], plan, small_key.public_key
+    )
+    assert np.array_equal(key.decrypt(total), coded)
 
 
 def test_a_key_shows_nothing_of_itself(small_key, randomness):
-    shown = repr(EpochKey(2, small_key, randomness)) + repr(ME)
+    shown = repr(EpochKey(2, small_key, CONTENT, randomness)) + repr(ME)
     for prime in small_key.factors(SECRET_KEY_ACCESS):
         assert str(prime) not in shown
         assert f"{prime:x}" not in shown

@@ -5,21 +5,19 @@ from random import Random
 import numpy as np
 import pytest
 
-from fedperm.averaging import average_update
+from fedperm.aggregate import average_update
 from fedperm.privacy.run_release import noise_of
-from fedperm.schemes.paillier.aggregation import fold
-from fedperm.wire.update import decode_update
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.preparation import Preparation
 from tests.client.documents import document
-from tests.core.federation import IN_THIS_PROCESS, decrypted_sum, stored_update
+from tests.core.federation import checked, decrypted_sum, folded, stored_update
 
 NO_NOISE = document(noise={"clip": 0.1, "laplace_scale": 0.0})
 
 
 @pytest.fixture
 def key(small_key) -> EpochKey:
-    return EpochKey(1, small_key, Random(6))
+    return EpochKey(1, small_key, NO_NOISE, Random(6))
 
 
 def prepared(content, movement, key, seed=5) -> bytes:
@@ -31,26 +29,28 @@ def test_without_noise_an_upload_decrypts_to_the_movement(key, small_key, tmp_pa
     movement = np.linspace(-0.1, 0.1, 650)
     (tmp_path / "u").write_bytes(prepared(NO_NOISE, movement, key))
     plan = NO_NOISE.plan
-    total, _ = fold(
-        [stored_update(tmp_path / "u", plan, key.public_key)], plan, key.public_key, IN_THIS_PROCESS
-    )
+    public = small_key.public_key
+    total = folded([stored_update(tmp_path / "u", plan, public)], plan, public)
     found = average_update(decrypted_sum(total, plan, small_key), 1, plan, 0.1)
     assert np.abs(found - movement).max() <= 2 * 0.1 * plan.fixed_point.step
 
 
-def test_values_are_shuffled_within_their_windows(key):
+def test_values_are_shuffled_within_their_windows(key, small_key):
     """The same values in another order: 130 different ones do not fall into place by chance."""
     movement = np.linspace(-0.1, 0.1, 650)
-    sent = decode_update(prepared(NO_NOISE, movement, key), NO_NOISE.plan, key.public_key).values
+    body = prepared(NO_NOISE, movement, key)
+    sent = checked(body, NO_NOISE.plan, small_key.public_key)["values"]
     for window in sent.astype(int):
         assert np.diff(window).min() < 0
         assert np.abs(np.diff(np.sort(window))).max() <= 3
 
 
-def test_noise_has_the_documents_scale(key):
+def test_noise_has_the_documents_scale(small_key):
     """The variance of Laplace noise of scale b is 2 b^2; four deviations over 650 values."""
     content = document()
-    sent = decode_update(prepared(content, np.zeros(650), key), content.plan, key.public_key).values
+    key = EpochKey(1, small_key, content, Random(6))
+    body = prepared(content, np.zeros(650), key)
+    sent = checked(body, content.plan, small_key.public_key)["values"]
     noise = content.plan.fixed_point.low + content.plan.fixed_point.step * sent.astype(float) - 0.5
     assert noise.var() == pytest.approx(2 * 0.5**2, rel=4 * (5 / 650) ** 0.5)
 

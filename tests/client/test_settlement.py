@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from gmpy2 import mpz
 
+from fedperm.aggregate import EncryptedSum, aggregate_body, encode_aggregate
 from fedperm.errors import AggregateError, BodyError
-from fedperm.schemes.paillier.aggregation import EncryptedSum, fold
-from fedperm.wire.aggregate import aggregate_body, encode_aggregate
 from fedperm.wire.aggregator import (
     AggregateReference,
     RoundOutcome,
@@ -29,11 +28,12 @@ from fedperm_client.settlement import (
     is_unaccounted,
 )
 from tests.client.documents import document
-from tests.core.federation import IN_THIS_PROCESS, upload
+from tests.core.federation import folded, stored_update
 
 NO_NOISE = {"clip": 0.1, "laplace_scale": 0.0}
 CONTENT = document(noise=NO_NOISE)
 PLAN = CONTENT.plan
+PACKING = PLAN.layout.packing
 BEFORE = Checkpoint(np.zeros(650), 1, 2, "d" * 64)
 
 
@@ -43,7 +43,7 @@ def bounded_by(limit: float):
 
 @pytest.fixture(scope="module")
 def key(small_key) -> EpochKey:
-    return EpochKey(2, small_key, Random(6))
+    return EpochKey(2, small_key, CONTENT, Random(6))
 
 
 def coded(value: int):
@@ -52,12 +52,13 @@ def coded(value: int):
 
 def published(folder, key, values=(600, 500)) -> bytes:
     """The aggregate of clients that send one value everywhere, as an aggregator makes it."""
-    updates = [
-        upload(coded(value), PLAN, key.pool._source, folder / str(u), Random(u))
-        for u, value in enumerate(values)
-    ]
-    total, _ = fold(updates, PLAN, key.public_key, IN_THIS_PROCESS)
-    return encode_aggregate(total, PLAN, key.public_key)
+    public = key.terms.half.public_key
+    updates = []
+    for u, value in enumerate(values):
+        arrays = key.terms.form.prepare(coded(value), PLAN, key.encoder, Random(u))
+        (folder / str(u)).write_bytes(key.terms.body.encode(arrays))
+        updates.append(stored_update(folder / str(u), PLAN, public))
+    return encode_aggregate(folded(updates, PLAN, public), PLAN)
 
 
 def outcome(body: bytes = b"", contributors: int = 2, **changes) -> RoundOutcome:
@@ -140,10 +141,16 @@ def test_a_body_of_another_shape_is_refused(body, key):
 
 def forged(key, plaintext: int) -> bytes:
     """An aggregate of two in which every ciphertext holds this plaintext."""
-    factor = key.pool.take(1)[0]
-    row = (key.public_key.encrypt(mpz(plaintext), factor),) * PLAN.packing.groups
-    total = EncryptedSum((row,) * PLAN.geometry.windows, 2)
-    return encode_aggregate(total, PLAN, key.public_key)
+    return sum_of(key, [plaintext] * PACKING.groups)
+
+
+def sum_of(key, plaintexts: list[int]) -> bytes:
+    """An aggregate of two in which every window has these plaintexts in its groups."""
+    public, windows = key.terms.half.public_key, PLAN.geometry.windows
+    factor = public.blinding_factor(public.draw_unit(Random(3)))
+    row = [public.encrypt(mpz(plaintext), factor) for plaintext in plaintexts]
+    arrays = {"ciphertexts": public.to_array(row * windows, windows, PACKING.groups)}
+    return encode_aggregate(EncryptedSum(arrays, 2), PLAN)
 
 
 def test_a_slot_beyond_its_contributors_is_refused_without_showing_it(key):
@@ -155,13 +162,10 @@ def test_a_slot_beyond_its_contributors_is_refused_without_showing_it(key):
 
 def test_an_average_beyond_the_norm_bound_is_refused_without_showing_it(key):
     """All slots at their top: each is possible, all together are longer than the bound."""
-    full = sum((2 * 1023) << (PLAN.packing.slot_bits * slot) for slot in range(PLAN.packing.slots))
-    last = PLAN.geometry.k1 - (PLAN.packing.groups - 1) * PLAN.packing.slots
-    rest = full % (1 << (PLAN.packing.slot_bits * last))
-    encrypt = [key.public_key.encrypt(mpz(p), key.pool.take(1)[0]) for p in (full, rest)]
-    row = (*[encrypt[0]] * (PLAN.packing.groups - 1), encrypt[1])
-    total = EncryptedSum((row,) * PLAN.geometry.windows, 2)
-    body = encode_aggregate(total, PLAN, key.public_key)
+    full = sum((2 * 1023) << (PACKING.slot_bits * slot) for slot in range(PACKING.slots))
+    last = PLAN.geometry.k1 - (PACKING.groups - 1) * PACKING.slots
+    rest = full % (1 << (PACKING.slot_bits * last))
+    body = sum_of(key, [full] * (PACKING.groups - 1) + [rest])
     with pytest.raises(AggregateError, match="longer than the run's norm bound") as refusal:
         averaged(body, outcome(body), bounded_by(5.0), key, min_contributors=2)
     assert not any(digit in refusal.value.message for digit in "0123456789")
@@ -264,4 +268,4 @@ def test_nothing_else_explains_it(unsatisfactory):
 
 
 def test_the_number_of_ciphertexts_is_fixed_by_the_document(key):
-    assert aggregate_body(PLAN, key.public_key).size == len(forged(key, 0))
+    assert aggregate_body(PLAN).size == len(forged(key, 0))

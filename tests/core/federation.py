@@ -7,23 +7,24 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from gmpy2 import mpz
 from numpy.typing import NDArray
 
-from fedperm.averaging import unpack_sum
+from fedperm.aggregate import EncryptedSum, check_sums
 from fedperm.errors import FedPermError
-from fedperm.permutation import draw_patterns
+from fedperm.norm_bound import NormBound
 from fedperm.planner import Plan
-from fedperm.schemes.paillier.aggregation import BoundedUpdate, EncryptedSum, fold
 from fedperm.schemes.paillier.blinding import BlindingPool, BlindingSource
-from fedperm.schemes.paillier.fold_job import StoredMasks
 from fedperm.schemes.paillier.masks import MaskEncoder
-from fedperm.schemes.paillier.public_key import PublicKey
-from fedperm.update import build_update
-from fedperm.wire.update import decode_update, encode_update, update_body
+from fedperm.schemes.paillier.public_key import PublicKey, read_ciphertexts
+from fedperm.schemes.scheme import Arrays, MaskedValues, PublicHalf, StoredUpload
+from fedperm.uploads.form import UpdateTerms, examine
+from fedperm.uploads.masks import MASKS
 from fedperm.workers import Workers
-from fedperm_secret.schemes.paillier.decryption import Decryptor
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.schemes.registry import SECRET_SCHEMES
+from fedperm_secret.schemes.scheme import SecretHalf
 
 
 class InlineExecutor(Executor):
@@ -41,6 +42,25 @@ class InlineExecutor(Executor):
 IN_THIS_PROCESS = Workers(InlineExecutor(), 1)
 
 
+def half_of(plan: Plan, key: PublicKey) -> PublicHalf:
+    return plan.scheme.public_half(key, plan.layout)
+
+
+def terms_of(plan: Plan, key: PublicKey, bound: NormBound | None = None) -> UpdateTerms:
+    return UpdateTerms(MASKS, plan, bound, half_of(plan, key))
+
+
+def secret_half_of(plan: Plan, key: SecretKey) -> SecretHalf:
+    return SECRET_SCHEMES[plan.scheme.name].secret_half(key, plan.layout)
+
+
+def checked(body: bytes | memoryview, plan: Plan, key: PublicKey) -> Arrays:
+    """An upload as it is read and checked by the aggregator: views into the body."""
+    terms = terms_of(plan, key)
+    examine(memoryview(body), terms)
+    return terms.body.decode(body)
+
+
 def random_values(plan: Plan, randomness: Random) -> NDArray[Any]:
     """Uniform coded integers for every padded position."""
     count = plan.geometry.padded_d
@@ -55,25 +75,35 @@ def as_windows(values: Sequence[int], plan: Plan) -> NDArray[Any]:
 
 def upload(
     coded: NDArray[Any], plan: Plan, source: BlindingSource, path: Path, randomness: Random
-) -> BoundedUpdate:
+) -> MaskedValues:
     """A client's update, sent as bytes, stored and validated as the aggregator does."""
-    key = source.public_key
-    patterns = draw_patterns(plan.geometry, randomness)
-    encoder = MaskEncoder(key, plan)
-    pool = BlindingPool(source, randomness)
-    update = build_update(coded, patterns, plan.geometry, encoder, pool)
-    path.write_bytes(encode_update(update, plan, key))
-    return stored_update(path, plan, key)
+    terms = terms_of(plan, source.public_key)
+    encoder = MaskEncoder(plan.layout, BlindingPool(source, randomness))
+    path.write_bytes(terms.body.encode(MASKS.prepare(coded, plan, encoder, randomness)))
+    return stored_update(path, plan, source.public_key)
 
 
-def stored_update(path: Path, plan: Plan, key: PublicKey) -> BoundedUpdate:
-    update = decode_update(path.read_bytes(), plan, key)
-    masks = StoredMasks(path, update_body(plan, key).offset_of("masks"))
-    return BoundedUpdate(masks, update.values)
+def stored_update(path: Path, plan: Plan, key: PublicKey) -> MaskedValues:
+    arrays = checked(path.read_bytes(), plan, key)
+    offset = terms_of(plan, key).body.offset_of("masks")
+    return MaskedValues(StoredUpload(path, {"masks": offset}), arrays["values"])
+
+
+def folded(updates: Sequence[MaskedValues], plan: Plan, key: PublicKey) -> EncryptedSum:
+    arrays, _ = half_of(plan, key).fold(updates, IN_THIS_PROCESS)
+    return EncryptedSum(arrays, len(updates))
+
+
+def numbers(arrays: Arrays) -> list[list[mpz]]:
+    """The ciphertexts of a sum, [window][group]."""
+    table = arrays["ciphertexts"]
+    return [list(read_ciphertexts(window)) for window in table]
 
 
 def decrypted_sum(total: EncryptedSum, plan: Plan, key: SecretKey) -> NDArray[np.int64]:
-    return unpack_sum(Decryptor(key).decrypt_sum(total), total.contributors, plan)
+    sums = secret_half_of(plan, key).decrypt(total.arrays)
+    check_sums(sums, total.contributors, plan)
+    return sums
 
 
 def federate(
@@ -85,5 +115,4 @@ def federate(
         upload(coded, plan, source, folder / f"{u}.safetensors", randomness)
         for u, coded in enumerate(clients)
     ]
-    total, _ = fold(updates, plan, key.public_key, IN_THIS_PROCESS)
-    return decrypted_sum(total, plan, key)
+    return decrypted_sum(folded(updates, plan, key.public_key), plan, key)

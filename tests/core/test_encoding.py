@@ -8,12 +8,14 @@ from gmpy2 import mpz
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedperm.averaging import average_update, unpack_sum
+from fedperm.aggregate import EncryptedSum, average_update, check_sums
 from fedperm.errors import AggregateError, ParameterError
 from fedperm.fixed_point import FixedPoint
 from fedperm.normalisation import denormalise, normalise
 from fedperm.planner import plan
 from fedperm.schemes.paillier.packing import Packing
+from fedperm.schemes.paillier.scheme import Paillier
+from tests.core.federation import decrypted_sum
 
 bits = st.integers(1, 20)
 
@@ -134,32 +136,38 @@ def test_sums_beyond_double_precision_are_refused():
 class TestAnAggregateThatIsNoAverage:
     """One window of three rows, two clients, 4-bit values: slots of 5 bits."""
 
-    SHAPE = plan(d=3, k1=3, k2=1, clients=2, value_bits=4, key_bits=512)
+    SHAPE = plan(d=3, k1=3, k2=1, clients=2, value_bits=4, scheme=Paillier(512))
 
-    def test_an_honest_one_passes(self):
-        sums = unpack_sum([[mpz(30 + (7 << 5) + (1 << 10))]], 2, self.SHAPE)
-        assert sums.tolist() == [[30, 7, 1]]
+    def opened(self, key, plaintext: int, contributors: int):
+        """What a client makes of a sum with this plaintext in its only ciphertext."""
+        public = key.public_key
+        ciphertext = public.encrypt(mpz(plaintext), mpz(1))
+        total = EncryptedSum({"ciphertexts": public.to_array([ciphertext], 1, 1)}, contributors)
+        return decrypted_sum(total, self.SHAPE, key)
+
+    def test_an_honest_one_passes(self, small_key):
+        assert self.opened(small_key, 30 + (7 << 5) + (1 << 10), 2).tolist() == [[30, 7, 1]]
 
     @pytest.mark.parametrize(
-        ("plaintexts", "contributors", "what"),
+        ("plaintext", "contributors", "what"),
         [
-            ([[mpz(31)]], 2, "a slot holds more"),
-            ([[mpz(16)]], 1, "a slot holds more"),
-            ([[mpz(1) << 15]], 2, "above its top slot"),
-            ([[mpz(1), mpz(1)]], 2, "does not hold 1 windows of 1"),
-            ([[mpz(1)], [mpz(1)]], 2, "does not hold 1 windows of 1"),
-            ([], 2, "does not hold 1 windows of 1"),
-            ([[mpz(1)]], 0, "0 contributors"),
-            ([[mpz(1)]], 3, "3 contributors"),
+            (31, 2, "a slot holds more"),
+            (16, 1, "a slot holds more"),
+            (1 << 15, 2, "above its top slot"),
+            (1, 0, "0 contributors"),
+            (1, 3, "3 contributors"),
         ],
     )
-    def test_others_are_refused(self, plaintexts, contributors, what):
+    def test_others_are_refused(self, plaintext, contributors, what, small_key):
         with pytest.raises(AggregateError, match=what):
-            unpack_sum(plaintexts, contributors, self.SHAPE)
+            self.opened(small_key, plaintext, contributors)
+
+    def test_as_many_as_contributors_can_add_up_to_is_not_too_much(self):
+        check_sums(np.array([[30, 30, 30]]), 2, self.SHAPE)
 
 
 def test_the_average_by_hand():
     """Two clients at 0 and 1 (coded 0 and 15) average to 1/2: no update; two at 15 to +C."""
-    shape = plan(d=3, k1=2, k2=1, clients=2, value_bits=4, key_bits=512)
+    shape = plan(d=3, k1=2, k2=1, clients=2, value_bits=4, scheme=Paillier(512))
     sums = np.array([[15, 30], [0, 15]])
     assert average_update(sums, 2, shape, clip=0.25) == pytest.approx([0.0, 0.25, -0.25])

@@ -13,27 +13,29 @@ from gmpy2 import mpz
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fedperm.aggregate import EncryptedSum
 from fedperm.errors import BodyError, ParameterError, TooManyClientsError
 from fedperm.planner import plan
-from fedperm.schemes.paillier.aggregation import combine, fold, rerandomise
 from fedperm.schemes.paillier.blinding import BlindingPool, PublicBlinding
 from fedperm.schemes.paillier.masks import MaskEncoder
-from fedperm.update import Update
-from fedperm.wire.aggregate import decode_aggregate
-from fedperm.wire.update import decode_update, encode_update
+from fedperm.schemes.paillier.scheme import Paillier
 from fedperm.workers import worker_processes
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.paillier.decryption import Decryptor
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
-from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
+from fedperm_secret.schemes.paillier.keys import SecretKey
 from fedperm_secret.schemes.paillier.storage import public_key_to_phe, secret_key_to_phe
 from tests.core.federation import (
     IN_THIS_PROCESS,
     as_windows,
     decrypted_sum,
     federate,
+    folded,
+    half_of,
+    numbers,
     random_values,
     stored_update,
+    terms_of,
     upload,
 )
 
@@ -44,7 +46,7 @@ plans = st.builds(
     k2=st.integers(1, 5),
     clients=st.integers(1, 6),
     value_bits=st.integers(1, 20),
-    key_bits=st.just(512),
+    scheme=st.just(Paillier(512)),
 )
 
 
@@ -52,7 +54,7 @@ plans = st.builds(
 @settings(max_examples=80)
 def test_the_decrypted_aggregate_is_the_integer_sum(plan, data, seed, small_key):
     randomness = Random(seed)
-    contributors = data.draw(st.integers(1, plan.packing.clients))
+    contributors = data.draw(st.integers(1, plan.layout.clients))
     value = st.integers(0, plan.fixed_point.top)
     position_values = st.lists(
         value, min_size=plan.geometry.padded_d, max_size=plan.geometry.padded_d
@@ -76,7 +78,7 @@ def test_the_decrypted_aggregate_is_the_integer_sum(plan, data, seed, small_key)
     ],
 )
 def test_edge_inputs_are_exact(d, k1, k2, clients, fill, small_key, tmp_path, randomness):
-    shape = plan(d=d, k1=k1, k2=k2, clients=clients, value_bits=11, key_bits=512)
+    shape = plan(d=d, k1=k1, k2=k2, clients=clients, value_bits=11, scheme=Paillier(512))
     positions = shape.geometry.padded_d
     top = shape.fixed_point.top
     spike = [top if position == positions - 1 else 0 for position in range(positions)]
@@ -91,77 +93,71 @@ def test_edge_inputs_are_exact(d, k1, k2, clients, fill, small_key, tmp_path, ra
 
 
 def test_one_client_more_than_planned_is_refused(small_key, tmp_path, randomness):
-    shape = plan(d=5, k1=5, k2=1, clients=2, value_bits=4, key_bits=512)
+    shape = plan(d=5, k1=5, k2=1, clients=2, value_bits=4, scheme=Paillier(512))
     source = SecretBlinding(small_key)
     coded = random_values(shape, randomness)
     updates = [upload(coded, shape, source, tmp_path / str(u), randomness) for u in range(3)]
     with pytest.raises(TooManyClientsError, match="3 contributions"):
-        fold(updates, shape, small_key.public_key, IN_THIS_PROCESS)
-    first, _ = fold(updates[:2], shape, small_key.public_key, IN_THIS_PROCESS)
-    second, _ = fold(updates[2:], shape, small_key.public_key, IN_THIS_PROCESS)
-    with pytest.raises(TooManyClientsError, match="3 contributions"):
-        combine([first, second], shape, small_key.public_key)
+        folded(updates, shape, small_key.public_key)
 
 
 def test_folding_in_parts_in_processes_equals_folding_at_once(small_key, tmp_path, randomness):
-    shape = plan(d=90, k1=8, k2=3, clients=5, value_bits=9, key_bits=512)
+    shape = plan(d=90, k1=8, k2=3, clients=5, value_bits=9, scheme=Paillier(512))
     source = SecretBlinding(small_key)
     clients = [random_values(shape, randomness) for _ in range(5)]
     updates = [
         upload(coded, shape, source, tmp_path / str(u), randomness)
         for u, coded in enumerate(clients)
     ]
-    key = small_key.public_key
+    half = half_of(shape, small_key.public_key)
     progress: list[tuple[int, int]] = []
     with worker_processes(2) as workers:
-        first, _ = fold(updates[:2], shape, key, workers)
-        rest, _ = fold(
-            updates[2:],
-            shape,
-            key,
-            workers,
-            on_progress=lambda done, jobs: progress.append((done, jobs)),
+        first, _ = half.fold(updates[:2], workers)
+        rest, _ = half.fold(
+            updates[2:], workers, on_progress=lambda done, jobs: progress.append((done, jobs))
         )
-        total = combine([first, rest], shape, key)
-        published, _ = rerandomise(total, key, randomness, workers)
-    at_once, _ = fold(updates, shape, key, IN_THIS_PROCESS)
-    assert total == at_once
-    assert published.ciphertexts != total.ciphertexts
+        total = half.combine([first, rest])
+        published, _ = half.rerandomise(total, randomness, workers)
+    at_once = folded(updates, shape, small_key.public_key)
+    assert numbers(total) == numbers(at_once.arrays)
+    assert numbers(published) != numbers(total)
     expected = sum(coded.astype(np.int64) for coded in clients)
-    assert np.array_equal(decrypted_sum(published, shape, small_key), expected)
+    assert np.array_equal(decrypted_sum(EncryptedSum(published, 5), shape, small_key), expected)
     assert progress == [(done, len(progress)) for done in range(1, len(progress) + 1)]
     assert len(progress) >= 4
 
 
 def test_rerandomising_blinds_every_ciphertext_afresh(small_key, tmp_path, randomness):
-    shape = plan(d=30, k1=10, k2=1, clients=1, value_bits=8, key_bits=512)
+    shape = plan(d=30, k1=10, k2=1, clients=1, value_bits=8, scheme=Paillier(512))
     source = SecretBlinding(small_key)
     update = upload(random_values(shape, randomness), shape, source, tmp_path / "u", randomness)
-    total, _ = fold([update], shape, small_key.public_key, IN_THIS_PROCESS)
-    published, _ = rerandomise(total, small_key.public_key, randomness, IN_THIS_PROCESS)
     key = small_key.public_key
+    half, total = half_of(shape, key), folded([update], shape, key).arrays
+    published, _ = half.rerandomise(total, randomness, IN_THIS_PROCESS)
     factors = [
         after * gmpy2.invert(before, key.n_squared) % key.n_squared
-        for before, after in zip(
-            sum(total.ciphertexts, ()), sum(published.ciphertexts, ()), strict=True
-        )
+        for before, after in zip(flat(total), flat(published), strict=True)
     ]
     decryptor = Decryptor(small_key)
     assert [decryptor.decrypt(factor) for factor in factors] == [0] * len(factors)
     assert len(set(factors)) == len(factors)
-    again, _ = rerandomise(total, key, randomness, IN_THIS_PROCESS)
-    assert not set(sum(again.ciphertexts, ())) & set(sum(published.ciphertexts, ()))
+    again, _ = half.rerandomise(total, randomness, IN_THIS_PROCESS)
+    assert not set(flat(again)) & set(flat(published))
+
+
+def flat(arrays) -> list[mpz]:
+    return [number for row in numbers(arrays) for number in row]
 
 
 def test_a_client_without_p_and_q_takes_part(small_key, tmp_path, randomness):
-    shape = plan(d=20, k1=7, k2=2, clients=2, value_bits=6, key_bits=512)
+    shape = plan(d=20, k1=7, k2=2, clients=2, value_bits=6, scheme=Paillier(512))
     clients = [random_values(shape, randomness) for _ in range(2)]
     sources = [SecretBlinding(small_key), PublicBlinding(small_key.public_key)]
     updates = [
         upload(coded, shape, source, tmp_path / str(u), randomness)
         for u, (coded, source) in enumerate(zip(clients, sources, strict=True))
     ]
-    total, _ = fold(updates, shape, small_key.public_key, IN_THIS_PROCESS)
+    total = folded(updates, shape, small_key.public_key)
     expected = sum(coded.astype(np.int64) for coded in clients)
     assert np.array_equal(decrypted_sum(total, shape, small_key), expected)
 
@@ -175,71 +171,64 @@ def test_large_folds_are_done_in_parts(
 ):
     """12,000 windows do not fit one job's buckets; 15 columns of 300, or one of 4,500, are more
     than are read at once. All clients send the same upload, so one encryption serves the test."""
-    shape = plan(d=d, k1=k1, k2=1, clients=clients, value_bits=value_bits, key_bits=512)
+    shape = plan(d=d, k1=k1, k2=1, clients=clients, value_bits=value_bits, scheme=Paillier(512))
     coded = random_values(shape, randomness)
     update = upload(coded, shape, SecretBlinding(small_key), tmp_path / "u", randomness)
     jobs: list[int] = []
-    total, _ = fold(
+    arrays, _ = half_of(shape, small_key.public_key).fold(
         [update] * clients,
-        shape,
-        small_key.public_key,
         IN_THIS_PROCESS,
         on_progress=lambda _, jobs_in_all: jobs.append(jobs_in_all),
     )
-    assert (jobs[0] > shape.packing.groups) is cut_by_memory
+    total = EncryptedSum(arrays, clients)
+    assert (jobs[0] > shape.layout.packing.groups) is cut_by_memory
     assert np.array_equal(decrypted_sum(total, shape, small_key), clients * coded.astype(np.int64))
 
 
 def test_a_stored_upload_that_lost_bytes_is_noticed(small_key, tmp_path, randomness):
-    shape = plan(d=20, k1=10, k2=1, clients=1, value_bits=6, key_bits=512)
+    shape = plan(d=20, k1=10, k2=1, clients=1, value_bits=6, scheme=Paillier(512))
     coded = random_values(shape, randomness)
     update = upload(coded, shape, SecretBlinding(small_key), tmp_path / "u", randomness)
     (tmp_path / "u").write_bytes((tmp_path / "u").read_bytes()[:-70])
     with pytest.raises(BodyError, match="shorter than when it was accepted"):
-        fold([update], shape, small_key.public_key, IN_THIS_PROCESS)
+        folded([update], shape, small_key.public_key)
 
 
 def test_a_plan_for_another_key_size_is_refused_everywhere(small_key, tmp_path, randomness):
-    shape = plan(d=20, k1=10, k2=1, clients=1, value_bits=6, key_bits=512)
+    shape = plan(d=20, k1=10, k2=1, clients=1, value_bits=6, scheme=Paillier(512))
     coded = random_values(shape, randomness)
     update = upload(coded, shape, SecretBlinding(small_key), tmp_path / "u", randomness)
-    other = plan(d=20, k1=10, k2=1, clients=1, value_bits=6, key_bits=1024)
+    other = plan(d=20, k1=10, k2=1, clients=1, value_bits=6, scheme=Paillier(1024))
     for use in (
-        lambda: fold([update], other, small_key.public_key, IN_THIS_PROCESS),
+        lambda: folded([update], other, small_key.public_key),
         lambda: upload(coded, other, SecretBlinding(small_key), tmp_path / "v", randomness),
-        lambda: decode_update(b"", other, small_key.public_key),
-        lambda: decode_aggregate(b"", other, small_key.public_key),
+        lambda: half_of(other, small_key.public_key),
     ):
         with pytest.raises(ParameterError, match="a key of 512 bits for a plan of 1024 bits"):
             use()
 
 
-def test_masks_of_a_stale_pool_or_of_no_permutation_are_refused(small_key, randomness):
-    shape = plan(d=3, k1=3, k2=1, clients=1, value_bits=6, key_bits=512)
-    encoder = MaskEncoder(small_key.public_key, shape)
-    pool = BlindingPool(SecretBlinding(small_key), randomness)
-    rotated = generate_key(Random(8), 512, insecure_for_tests=True)
-    stale = BlindingPool(SecretBlinding(rotated), randomness)
-    with pytest.raises(ParameterError, match="another key"):
-        encoder.encrypt([np.array([0, 1, 2])], stale)
+def test_masks_of_no_permutation_are_refused(small_key, randomness):
+    shape = plan(d=3, k1=3, k2=1, clients=1, value_bits=6, scheme=Paillier(512))
+    encoder = MaskEncoder(shape.layout, BlindingPool(SecretBlinding(small_key), randomness))
     for patterns in ([np.array([0, 0, 2])], [np.array([0, 1, 2])] * 2, [np.array([0, 1])], []):
         with pytest.raises(ParameterError, match="permutation"):
-            encoder.encrypt(patterns, pool)
+            encoder.encode(patterns)
 
 
 def test_heavy_geometry_is_exact(small_key, tmp_path, randomness):
     """All ten patterns of the paper's heavy setting, at a short key, one upload sent twice."""
-    shape = plan(d=7850, k1=800, k2=10, clients=2, value_bits=5, key_bits=512)
+    shape = plan(d=7850, k1=800, k2=10, clients=2, value_bits=5, scheme=Paillier(512))
     coded = random_values(shape, randomness)
     update = upload(coded, shape, SecretBlinding(small_key), tmp_path / "u", randomness)
-    total, _ = fold([update] * 2, shape, small_key.public_key, IN_THIS_PROCESS)
+    total = folded([update] * 2, shape, small_key.public_key)
     assert np.array_equal(decrypted_sum(total, shape, small_key), 2 * coded.astype(np.int64))
 
 
 @pytest.mark.parametrize("key_bits", [3072, 4096])
 def test_longer_keys_are_exact(key_bits, tmp_path, randomness):
     key = stored_key(key_bits)
-    shape = plan(d=50, k1=20, k2=2, clients=2, value_bits=11, key_bits=key_bits)
+    shape = plan(d=50, k1=20, k2=2, clients=2, value_bits=11, scheme=Paillier(key_bits))
     clients = [random_values(shape, randomness) for _ in range(2)]
     total = federate(clients, shape, key, tmp_path, randomness)
     assert np.array_equal(total, sum(coded.astype(np.int64) for coded in clients))
@@ -269,10 +258,10 @@ class TestAtFullSize:
             upload(coded, self.SHAPE, source, tmp_path / str(u), randomness)
             for u, coded in enumerate(clients)
         ]
-        total, _ = fold(updates, self.SHAPE, key_2048.public_key, IN_THIS_PROCESS)
+        total = folded(updates, self.SHAPE, key_2048.public_key)
         oracle = secret_key_to_phe(key_2048, SECRET_KEY_ACCESS)
         expected = sum(coded.astype(np.int64) for coded in clients)
-        for window, row in enumerate(total.ciphertexts):
+        for window, row in enumerate(numbers(total.arrays)):
             packed = [oracle.raw_decrypt(int(ciphertext)) for ciphertext in row]
             assert slots_by_hand(packed, self.SHAPE) == expected[window].tolist()
 
@@ -281,17 +270,18 @@ class TestAtFullSize:
         path = tmp_path / "phe.safetensors"
         path.write_bytes(update_by_phe(coded, self.SHAPE, key_2048, randomness))
         update = stored_update(path, self.SHAPE, key_2048.public_key)
-        total, _ = fold([update], self.SHAPE, key_2048.public_key, IN_THIS_PROCESS)
+        total = folded([update], self.SHAPE, key_2048.public_key)
         assert np.array_equal(decrypted_sum(total, self.SHAPE, key_2048), coded)
 
 
 def slots_by_hand(packed: list[int], shape) -> list[int]:
     """The slots of a window's groups, by integer division."""
-    base = 2**shape.packing.slot_bits
+    packing = shape.layout.packing
+    base = 2**packing.slot_bits
     rows = []
     for group, plaintext in enumerate(packed):
         left = plaintext
-        for _ in range(min(shape.packing.slots, shape.geometry.k1 - group * shape.packing.slots)):
+        for _ in range(min(packing.slots, shape.geometry.k1 - group * packing.slots)):
             left, slot = divmod(left, base)
             rows.append(slot)
         assert left == 0
@@ -308,12 +298,12 @@ def update_by_phe(coded, shape, key: SecretKey, randomness: Random) -> bytes:
         randomness.shuffle(pi)
         for window in range(pattern, shape.geometry.windows, shape.geometry.k2):
             shuffled[window] = [coded[window][i] for i in pi]
-        for group in range(shape.packing.groups):
+        for group in range(shape.layout.packing.groups):
             for i in pi:
-                own, slot = divmod(i, shape.packing.slots)
-                plaintext = 2 ** (shape.packing.slot_bits * slot) if own == group else 0
+                own, slot = divmod(i, shape.layout.packing.slots)
+                plaintext = 2 ** (shape.layout.packing.slot_bits * slot) if own == group else 0
                 octets += public.raw_encrypt(plaintext).to_bytes(width, "little")
     masks = np.frombuffer(octets, np.uint8).reshape(
-        shape.geometry.patterns, shape.packing.groups, shape.geometry.k1, width
+        shape.geometry.patterns, shape.layout.packing.groups, shape.geometry.k1, width
     )
-    return encode_update(Update(shuffled, masks), shape, key.public_key)
+    return terms_of(shape, key.public_key).body.encode({"values": shuffled, "masks": masks})

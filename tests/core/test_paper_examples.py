@@ -7,17 +7,14 @@ import pytest
 
 from fedperm.permutation import shuffle, unshuffle
 from fedperm.planner import plan
-from fedperm.schemes.paillier.aggregation import BoundedUpdate, fold
 from fedperm.schemes.paillier.blinding import BlindingPool
-from fedperm.schemes.paillier.ciphertexts import read_ciphertexts
-from fedperm.schemes.paillier.fold_job import StoredMasks
 from fedperm.schemes.paillier.masks import MaskEncoder
-from fedperm.update import Update
+from fedperm.schemes.paillier.public_key import read_ciphertexts
+from fedperm.schemes.paillier.scheme import Paillier
 from fedperm.windows import Geometry
-from fedperm.wire.update import encode_update, update_body
 from fedperm_secret.schemes.paillier.decryption import Decryptor
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
-from tests.core.federation import IN_THIS_PROCESS, decrypted_sum
+from tests.core.federation import decrypted_sum, folded, numbers, stored_update, terms_of
 
 THETA = np.arange(1, 13)
 PI = np.array([3, 1, 2]) - 1
@@ -53,11 +50,11 @@ def test_two_patterns_halve_the_superwindow():
 def test_the_packed_mask_by_hand(small_key):
     """One client, 4-bit values: a slot is 4 bits, so row i weighs 16^i. Column 1 selects row 3,
     column 2 row 1, column 3 row 2; three ciphertexts stand for the paper's nine."""
-    shape = plan(d=12, k1=3, k2=1, clients=1, value_bits=4, key_bits=512)
-    packing = shape.packing
+    shape = plan(d=12, k1=3, k2=1, clients=1, value_bits=4, scheme=Paillier(512))
+    packing = shape.layout.packing
     assert (packing.slot_bits, packing.slots, packing.groups) == (4, 127, 1)
     pool = BlindingPool(SecretBlinding(small_key), Random(1))
-    masks = MaskEncoder(small_key.public_key, shape).encrypt([PI], pool)
+    masks = MaskEncoder(shape.layout, pool).encode([PI])["masks"]
     decryptor = Decryptor(small_key)
     assert [decryptor.decrypt(c) for c in read_ciphertexts(masks)] == [256, 1, 16]
 
@@ -69,13 +66,13 @@ def test_the_aggregator_unshuffles_without_the_patterns(
     k2, patterns, shuffled, small_key, tmp_path
 ):
     """Window 1 becomes 256*3 + 1*1 + 16*2 = 0x321: slots 1, 2, 3."""
-    shape = plan(d=12, k1=3, k2=k2, clients=1, value_bits=4, key_bits=512)
+    shape = plan(d=12, k1=3, k2=k2, clients=1, value_bits=4, scheme=Paillier(512))
     key = small_key.public_key
     pool = BlindingPool(SecretBlinding(small_key), Random(1))
-    masks = MaskEncoder(key, shape).encrypt(patterns, pool)
+    masks = MaskEncoder(shape.layout, pool).encode(patterns)
     values = np.array(shuffled, dtype=shape.fixed_point.dtype)
-    (tmp_path / "body").write_bytes(encode_update(Update(values, masks), shape, key))
-    stored = StoredMasks(tmp_path / "body", update_body(shape, key).offset_of("masks"))
-    total, _ = fold([BoundedUpdate(stored, values)], shape, key, IN_THIS_PROCESS)
-    assert Decryptor(small_key).decrypt(total.ciphertexts[0][0]) == 0x321
+    body = terms_of(shape, key).body.encode({"values": values, **masks})
+    (tmp_path / "body").write_bytes(body)
+    total = folded([stored_update(tmp_path / "body", shape, key)], shape, key)
+    assert Decryptor(small_key).decrypt(numbers(total.arrays)[0][0]) == 0x321
     assert decrypted_sum(total, shape, small_key).reshape(-1).tolist() == list(range(1, 13))

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from fedperm.errors import ParameterError
 from fedperm.planner import ROUNDING_SHARE, plan, rounding_share
+from fedperm.schemes.paillier.scheme import Paillier
 
 
 @given(
@@ -20,7 +21,7 @@ def test_rounding_is_negligible_and_one_bit_less_would_not_do(
     d, k1, k2, clients, laplace_scale, key_bits
 ):
     chosen = plan(
-        d=d, k1=k1, k2=k2, clients=clients, laplace_scale=laplace_scale, key_bits=key_bits
+        d=d, k1=k1, k2=k2, clients=clients, laplace_scale=laplace_scale, scheme=Paillier(key_bits)
     )
     bits = chosen.fixed_point.value_bits
     share = rounding_share(chosen.fixed_point, laplace_scale)
@@ -41,17 +42,17 @@ def test_light_by_hand():
     light = plan(d=7850, k1=400, k2=1, clients=15, laplace_scale=50.95, value_bits=11)
     assert light.geometry.windows == 20
     assert light.geometry.padded_d == 8000
-    assert light.mask_ciphertexts == 400 * 3
-    assert light.aggregate_ciphertexts == 20 * 3
-    assert light.modmuls <= 600_000
+    assert light.layout.mask_ciphertexts == 400 * 3
+    assert light.layout.sum_ciphertexts == 20 * 3
+    assert light.layout.modmuls <= 600_000
 
 
 def test_heavy_by_hand():
     """15 x 255 = 3825 < 2^12; floor(2046 / 12) = 170 slots; ceil(800 / 170) = 5 groups."""
     heavy = plan(d=7850, k1=800, k2=10, clients=15, laplace_scale=17.38)
     assert heavy.fixed_point.value_bits == 8
-    assert heavy.mask_ciphertexts == 10 * 800 * 5
-    assert heavy.aggregate_ciphertexts == 10 * 5
+    assert heavy.layout.mask_ciphertexts == 10 * 800 * 5
+    assert heavy.layout.sum_ciphertexts == 10 * 5
     assert heavy.geometry.superwindow == 1
 
 
@@ -70,7 +71,7 @@ def test_the_plan_explains_every_choice():
     text = "\n".join(light.reasons)
     for number in ("20 windows of 400", "150 positions padded", "8 bits", "3,825", "3 group(s)"):
         assert number in text
-    assert f"digits of {light.bucket_bits} bits" in text
+    assert f"digits of {light.layout.bucket_bits} bits" in text
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from random import Random
 
 import numpy as np
 
+from fedperm.aggregate import average_update
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, http_client
-from fedperm.averaging import average_update
 from fedperm.wire.aggregator import RoundState
 from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm.wire.model import Parameters
@@ -21,6 +21,7 @@ from tests.crash_points.hosted import hosted
 from tests.crash_points.mortal import until
 from tests.crash_points.paced import ShiftedClock
 from tests.crash_points.upload_recorder import UploadRecorder
+from tests.keys.sealing import taken_out
 from tests.keyserver.server import KEY_BITS, Server
 from tests.keyserver.server import OPERATOR as KEY_OPERATOR
 
@@ -68,7 +69,7 @@ class Federation:
             self.aggregator,
             KeyServer(
                 self.clock,  # type: ignore[arg-type]
-                {1: authority.vault.take_out(epoch)},
+                {1: taken_out(authority.vault, epoch)},
                 KEY,
                 authority.vault.signing_key,
             ),

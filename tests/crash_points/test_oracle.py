@@ -4,13 +4,12 @@ in what it left on the disk."""
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fedperm.crash_points import watching
-from fedperm_aggregator import folding
+from fedperm.uploads.masks import Masks
 from fedperm_aggregator.contributions import Contributions
 from tests.aggregator.bench import Aggregator, quick_folder
 from tests.aggregator.parties import ManualClock
@@ -141,13 +140,12 @@ async def test_a_row_that_is_written_before_its_file_is_found(
 async def test_a_member_that_is_folded_twice_and_one_that_is_left_out_are_found(
     aggregator: Immortal, run: CountedRun, monkeypatch: pytest.MonkeyPatch
 ):
-    honest = folding.fold
+    honest = Masks.sum_up
 
-    def twice(updates, *rest):
-        total, cost = honest([updates[0], updates[0]], *rest)
-        return replace(total, contributors=2), cost
+    def twice(form, members, *rest):
+        return honest(form, [members[0], members[0]], *rest)
 
-    monkeypatch.setattr(folding, "fold", twice)
+    monkeypatch.setattr(Masks, "sum_up", twice)
     with pytest.raises(AssertionError):
         await publish(run)
     assert aggregator.tally.double == [f"{CLIENTS[0].name} in round 1: 2 times"]

@@ -1,18 +1,21 @@
-"""The made-up update is shuffled and encrypted as a client would do it."""
+"""The made-up update on the page is shuffled and encrypted as a client would do it."""
 
 import base64
+import json
 
 import numpy as np
 import pytest
 from gmpy2 import mpz
 
-from fedperm_aggregator.dashboard.demonstration import GEOMETRY, Demonstrations
+from experiments.dashboard_picture import FILE, GEOMETRY, demonstration
+from fedperm.schemes.registry import DEFAULT_SCHEME
 from fedperm_secret.schemes.paillier.decryption import Decryptor
-from tests.aggregator.bench import Bench
-from tests.dashboard.documents import document
-from tests.dashboard.visitor import Visitor
+from fedperm_secret.schemes.registry import SECRET_SCHEMES
 
-pytestmark = pytest.mark.anyio
+
+@pytest.fixture(scope="module")
+def shown() -> dict:
+    return json.loads(FILE.read_text())
 
 
 def matrix(text: str) -> np.ndarray:
@@ -20,45 +23,27 @@ def matrix(text: str) -> np.ndarray:
     return octets.reshape(GEOMETRY.windows, -1)
 
 
-def test_the_values_are_the_same_in_another_order(randomness, small_key):
-    shown = Demonstrations(randomness).of(document(), small_key.public_key)
-    for plain, shuffled in (
-        (shown.plain, shown.shuffled),
-        (shown.noised, shown.noised_shuffled),
-    ):
-        before, after = matrix(plain), matrix(shuffled)
+def test_the_file_is_what_the_code_makes(shown):
+    """Otherwise: python -m experiments.dashboard_picture."""
+    assert shown == demonstration()
+
+
+def test_the_values_are_the_same_in_another_order(shown):
+    for plain, shuffled in (("plain", "shuffled"), ("noised", "noised_shuffled")):
+        before, after = matrix(shown[plain]), matrix(shown[shuffled])
         assert not np.array_equal(before, after)
         assert np.array_equal(np.sort(before), np.sort(after))
-        assert np.array_equal(after[0], before[0][np.array(shown.mask)])
-    assert shown.plain != shown.noised
+        assert np.array_equal(after[0], before[0][np.array(shown["mask"])])
+    assert shown["plain"] != shown["noised"]
 
 
-def test_the_masks_are_encrypted_under_the_runs_key(randomness, small_key):
-    shown = Demonstrations(randomness).of(document(), small_key.public_key)
-    octets = base64.b64decode(shown.ciphertexts)
-    size = shown.ciphertext_octets
+def test_the_masks_are_encrypted(shown, randomness):
+    octets, size = base64.b64decode(shown["ciphertexts"]), shown["ciphertext_octets"]
     ciphertexts = [
         mpz(int.from_bytes(octets[start : start + size], "little"))
         for start in range(0, len(octets), size)
     ]
     assert len(set(ciphertexts)) == GEOMETRY.k1
-    decryptor = Decryptor(small_key)
-    assert [decryptor.decrypt(c) for c in ciphertexts] == [1 << row for row in shown.mask]
-
-
-def test_without_a_key_or_noise_there_is_less_to_show(randomness):
-    silent = document(noise={"clip": 0.1, "laplace_scale": 0.0}, norm_bound={"limit": 100.0})
-    shown = Demonstrations(randomness).of(silent, None)
-    assert (shown.noised, shown.noised_shuffled, shown.ciphertexts) == (None, None, None)
-
-
-def test_noise_that_takes_long_to_draw_is_left_out(randomness):
-    wide = document(
-        noise={"clip": 0.1, "laplace_scale": 1000.0, "grid": 65536}, norm_bound={"limit": 1e9}
-    )
-    assert Demonstrations(randomness).of(wide, None).noised is None
-
-
-async def test_a_run_shows_its_own_key(opened: Bench, visitor: Visitor):
-    answer = await visitor.http.get("/dashboard/api/runs/digits/demonstration")
-    assert answer.json()["ciphertext_octets"] == opened.pair().public_key.ciphertext_bytes
+    key = SECRET_SCHEMES[DEFAULT_SCHEME.name].measuring_key(DEFAULT_SCHEME, randomness)
+    decryptor = Decryptor(key)
+    assert [decryptor.decrypt(c) for c in ciphertexts] == [1 << row for row in shown["mask"]]

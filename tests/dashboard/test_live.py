@@ -159,7 +159,7 @@ async def test_a_senseless_position_is_refused(visitor: Visitor):
 
 
 async def test_an_unknown_run_is_refused_before_a_stream_begins(visitor: Visitor):
-    for path in ("", "/live", "/rounds/1", "/demonstration"):
+    for path in ("", "/live", "/rounds/1"):
         answer = await visitor.http.get(f"/dashboard/api/runs/unknown{path}")
         assert answer.status_code == 404
         assert answer.headers["Content-Type"] == "application/problem+json"

@@ -17,7 +17,6 @@ PRIVATE = (
     "/dashboard/api/runs/digits",
     "/dashboard/api/runs/digits/live",
     "/dashboard/api/runs/digits/rounds/1",
-    "/dashboard/api/runs/digits/demonstration",
     "/dashboard/api/runs/unknown",
 )
 

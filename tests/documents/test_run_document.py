@@ -48,7 +48,8 @@ def test_a_document_says_everything_that_a_plan_needs():
     content = FrozenDocument(json.dumps(DOCUMENT).encode()).content
     plan = content.plan
     assert (plan.geometry.d, plan.geometry.k1, plan.geometry.k2) == (650, 100, 2)
-    assert (plan.packing.clients, plan.packing.value_bits, plan.packing.key_bits) == (5, 8, 2048)
+    packing = plan.layout.packing
+    assert (packing.clients, packing.value_bits, packing.key_bits) == (5, 8, 2048)
     assert plan.fixed_point.reach == 0.5 + 8 * 2.0
     assert content.bound is not None
     assert (content.bound.limit, content.bound.form) == (90.0, NormForm.CENTRED)
@@ -111,7 +112,7 @@ def test_the_test_switch_admits_short_keys_and_no_bound():
     document |= {"norm_bound": None, "insecure_for_tests": True}
     content = FrozenDocument(json.dumps(document).encode()).content
     assert content.bound is None
-    assert content.plan.packing.key_bits == 512
+    assert content.plan.layout.packing.key_bits == 512
 
 
 @pytest.mark.parametrize("octets", [b"", b"[]", b"{", b"\xff", b"null", b"NaN"])

@@ -94,7 +94,7 @@ async def test_logistic_regression_learns_protects_its_records_and_costs_what_wa
     assert ada.parameters == 22
     assert ada.test.accuracy > 0.85
     assert ada.privacy["rows"]["record"]["epsilon"] > 0
-    planned = forecast(wanted.plan, small_key.public_key, ANY_SPEED, processes=1).bytes
+    planned = forecast(wanted.plan, ANY_SPEED, processes=1).bytes
     assert (ada.bytes_up, ada.bytes_down) == (3 * planned.upload, 3 * planned.download)
 
 

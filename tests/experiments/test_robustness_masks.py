@@ -11,14 +11,13 @@ from fedperm.errors import AggregateError
 from fedperm.norm_bound import NormBound, honest_limit
 from fedperm.permutation import draw_patterns
 from fedperm.planner import plan
-from fedperm.schemes.paillier.aggregation import fold
 from fedperm.schemes.paillier.blinding import BlindingPool
-from fedperm.wire.update import encode_update
+from fedperm.schemes.paillier.scheme import Paillier
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
-from tests.core.federation import IN_THIS_PROCESS, decrypted_sum, stored_update, upload
+from tests.core.federation import decrypted_sum, folded, stored_update, terms_of, upload
 
 SCALE = 1.0
-PLAN = plan(d=150, k1=50, k2=2, clients=3, laplace_scale=SCALE, key_bits=512, value_bits=10)
+PLAN = plan(d=150, k1=50, k2=2, clients=3, laplace_scale=SCALE, scheme=Paillier(512), value_bits=10)
 MIDDLE = 512
 
 
@@ -38,12 +37,11 @@ def sums(folder: Path, key, factor: int):
     pool = BlindingPool(source, randomness)
     forged = forged_update(near_the_middle(2), factor, PLAN, pool, Random(8))
     path = folder / "forged"
-    path.write_bytes(encode_update(forged, PLAN, key.public_key))
+    path.write_bytes(terms_of(PLAN, key.public_key).body.encode(forged))
     accepted = stored_update(path, PLAN, key.public_key)
     bound = NormBound(honest_limit(PLAN.geometry.padded_d, SCALE))
     assert not bound.apply(accepted.values, PLAN.fixed_point).was_bounded
-    total, _ = fold([*honest, accepted], PLAN, key.public_key, IN_THIS_PROCESS)
-    return decrypted_sum(total, PLAN, key)
+    return decrypted_sum(folded([*honest, accepted], PLAN, key.public_key), PLAN, key)
 
 
 def test_ten_for_one_walks_past_the_bound(tmp_path, small_key):

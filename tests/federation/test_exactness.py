@@ -21,6 +21,7 @@ from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.documents import document
 from tests.client.federation import KEY, Federation, Home, drive, settled
 from tests.federation.wire_oracle import expected_sum, published_sum
+from tests.keys.sealing import taken_out
 from tests.keyserver.server import OPERATOR as KEY_OPERATOR
 
 pytestmark = pytest.mark.anyio
@@ -46,7 +47,7 @@ def secret_key(federation: Federation, epoch: int) -> phe.PaillierPrivateKey:
     """From the key server's own vault: the judge is no party."""
     server = federation.key_server
     stored = KeyStore(server.database).epoch(KEY, epoch)
-    return secret_key_to_phe(server.authority.vault.take_out(stored), SECRET_KEY_ACCESS)
+    return secret_key_to_phe(taken_out(server.authority.vault, stored), SECRET_KEY_ACCESS)
 
 
 def the_upload(home: Home, number: int) -> bytes:

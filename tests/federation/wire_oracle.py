@@ -21,7 +21,8 @@ def unshuffled(upload: bytes, document: RunDocument, key: phe.PaillierPrivateKey
     """The client's coded values, window by window, as its masks place them."""
     tensors = load(upload)
     values, masks = tensors["values"], tensors["masks"]
-    slot_bits, slots = document.plan.packing.slot_bits, document.plan.packing.slots
+    packing = document.plan.layout.packing
+    slot_bits, slots = packing.slot_bits, packing.slots
     rows = [_rows(pattern, slot_bits, slots, key) for pattern in masks]
     result = np.zeros(values.shape, np.int64)
     for window, shuffled in enumerate(values):
@@ -73,7 +74,7 @@ def expected_sum(
 
 def published_sum(body: bytes, document: RunDocument, key: phe.PaillierPrivateKey) -> Integers:
     """The sums in a published aggregate, by python-paillier."""
-    packing = document.plan.packing
+    packing = document.plan.layout.packing
     windows: list[list[Any]] = []
     for groups in load(body)["ciphertexts"]:
         slots: list[int] = []

@@ -11,22 +11,19 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from jwt import PyJWS
 
+from fedperm.aggregate import EncryptedSum, decode_aggregate, encode_aggregate
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience
 from fedperm.api.key_server import KeyServerApi
 from fedperm.errors import RefusedError
 from fedperm.run_document import FrozenDocument
-from fedperm.schemes.paillier.aggregation import EncryptedSum
-from fedperm.wire.aggregate import decode_aggregate, encode_aggregate
 from fedperm.wire.digest import content_digest, parse_content_digest, sha256_of
 from fedperm.wire.enrolment_token import EnrolmentToken, parse_token
 from fedperm.wire.model import decode_model, encode_model
 from fedperm.wire.problem import MEDIA_TYPE as PROBLEM
-from fedperm.wire.public_key import decode_public_key, encode_public_key
 from fedperm.wire.public_keys import fingerprint, text_of
 from fedperm.wire.signed import Statement, sign, unverified, verify
 from fedperm.wire.statements import ClientAssertion, EpochRecord, KeyRelease, Manifest
-from fedperm.wire.update import decode_update, encode_update
 from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.aggregator.parties import (
     MODEL,
@@ -37,6 +34,7 @@ from tests.aggregator.parties import (
     ManualClock,
     document_of,
 )
+from tests.core.federation import checked, half_of, terms_of
 
 KEY_BITS = 512
 
@@ -74,33 +72,28 @@ def parsers() -> list[Parser]:
 
 def _bodies(parties: _Parties) -> list[Parser]:
     plan, public = parties.plan, parties.public
-    rows = plan.geometry.windows, plan.packing.groups
-    ones = tuple(tuple(public.n + 1 for _ in range(rows[1])) for _ in range(rows[0]))
-    total = encode_aggregate(EncryptedSum(ones, 3), plan, public)
+    rows = plan.geometry.windows, plan.layout.packing.groups
+    ones = {"ciphertexts": public.to_array([public.n + 1] * (rows[0] * rows[1]), *rows)}
+    total = encode_aggregate(EncryptedSum(ones, 3), plan)
+    half = half_of(plan, public)
     return [
         Parser(
             "update",
             (parties.update.body,),
-            lambda body: decode_update(body, plan, public),
-            lambda update: encode_update(update, plan, public),
+            lambda body: checked(body, plan, public),
+            terms_of(plan, public).body.encode,
         ),
         Parser(
             "aggregate",
             (total,),
-            lambda body: decode_aggregate(body, plan, public),
-            lambda found: encode_aggregate(found, plan, public),
+            lambda body: decode_aggregate(body, plan, half),
+            lambda found: encode_aggregate(found, plan),
         ),
         Parser(
             "model",
             (MODEL, encode_model(np.zeros(PARAMETERS))),
             lambda body: decode_model(body, PARAMETERS),
             encode_model,
-        ),
-        Parser(
-            "public key",
-            (encode_public_key(public),),
-            lambda body: decode_public_key(body, KEY_BITS, insecure_for_tests=True),
-            encode_public_key,
         ),
         Parser("run document", (parties.document.octets,), _plan),
     ]

@@ -16,6 +16,7 @@ from fedperm.errors import KeyStrengthError
 from fedperm.planner import plan
 from fedperm.schemes.paillier.blinding import BlindingPool, PublicBlinding
 from fedperm.schemes.paillier.masks import MaskEncoder
+from fedperm.schemes.paillier.scheme import Paillier
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.paillier.decryption import Decryptor
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding, _FixedBase, _FreshPower
@@ -151,9 +152,9 @@ def test_masks_hold_the_same_plaintexts_whoever_blinds_them(source, randomness):
     """Permutation (2 0 4 1 3) in slots of 20 bits, by hand."""
     key, blinding = source
     bits = key.public_key.key_bits
-    shape = plan(d=5, k1=5, k2=1, clients=1, value_bits=20, key_bits=bits)
-    encoder = MaskEncoder(key.public_key, shape)
-    masks = encoder.encrypt([np.array([2, 0, 4, 1, 3])], BlindingPool(blinding, randomness))
+    shape = plan(d=5, k1=5, k2=1, clients=1, value_bits=20, scheme=Paillier(bits))
+    encoder = MaskEncoder(shape.layout, BlindingPool(blinding, randomness))
+    masks = encoder.encode([np.array([2, 0, 4, 1, 3])])["masks"]
     ciphertexts = [[octets.tobytes() for octets in group] for group in masks[0]]
     decryptor = Decryptor(key)
     plaintexts = [

@@ -7,12 +7,14 @@ from gmpy2 import mpz
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedperm.schemes.paillier.aggregation import EncryptedSum
+from fedperm.planner import plan
+from fedperm.schemes.paillier.scheme import Paillier
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.paillier.decryption import Decryptor
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from fedperm_secret.schemes.paillier.keys import generate_key
 from fedperm_secret.schemes.paillier.storage import secret_key_to_phe
+from tests.core.federation import secret_half_of
 
 
 def textbook_decrypt(ciphertext: int, p: int, q: int) -> int:
@@ -58,16 +60,21 @@ def test_the_trivial_ciphertexts_by_hand(small_key):
 
 
 def test_an_aggregate_is_decrypted_in_its_own_shape(small_key, randomness):
+    """Two windows of two groups: the first rows of each group hold what was encrypted."""
+    shape = plan(d=200, k1=100, k2=1, clients=1, value_bits=9, scheme=Paillier(512))
+    slots = shape.layout.packing.slots
+    assert shape.layout.packing.groups == 2
     public_key, blinding = small_key.public_key, SecretBlinding(small_key)
-    rows = tuple(
-        tuple(
-            public_key.encrypt(mpz(10 * window + group), blinding.draw(randomness))
-            for group in range(3)
-        )
+    ciphertexts = [
+        public_key.encrypt(mpz(10 * window + group), blinding.draw(randomness))
         for window in range(2)
-    )
-    decrypted = Decryptor(small_key).decrypt_sum(EncryptedSum(rows, 1))
-    assert [list(row) for row in decrypted] == [[0, 1, 2], [10, 11, 12]]
+        for group in range(2)
+    ]
+    total = {"ciphertexts": public_key.to_array(ciphertexts, 2, 2)}
+    sums = secret_half_of(shape, small_key).decrypt(total)
+    assert sums.shape == (2, 100)
+    assert sums[:, [0, slots]].tolist() == [[0, 1], [10, 11]]
+    assert sums.sum() == 0 + 1 + 10 + 11
 
 
 @given(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedperm.schemes.paillier.public_key import PublicKey
-from fedperm.wire.public_key import decode_public_key, encode_public_key
+from fedperm.schemes.paillier.scheme import Paillier
 from fedperm_secret.schemes.paillier.keys import generate_key
 
 KNOWN = "4d59b7079c27cab1b81bbe80bd0b716b5ea419768f7f068d1efedaac8a213d99"
@@ -35,9 +35,9 @@ def test_a_known_key_keeps_its_fingerprint():
     assert public_key.key_id == KNOWN
 
 
-def test_it_survives_the_wire(small_key):
-    body = encode_public_key(small_key.public_key)
-    received = decode_public_key(body, 512, insecure_for_tests=True)
+def test_it_survives_a_record(small_key):
+    material = small_key.public_key.material
+    received = Paillier(512, insecure_for_tests=True).public_key(material)
     assert received.key_id == small_key.public_key.key_id
 
 

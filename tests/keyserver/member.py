@@ -10,7 +10,7 @@ from fedperm.wire.public_keys import from_text, text_of
 from fedperm.wire.signed import sign, verify
 from fedperm.wire.statements import Audience, ClientAssertion, EpochRecord, KeyRelease
 from fedperm_secret.schemes.paillier.keys import SecretKey
-from fedperm_secret.sealed import open_key
+from tests.keys.sealing import open_key
 from tests.keyserver.server import MovingClock, Server
 
 _serial = count()
@@ -66,7 +66,6 @@ class Member:
             key=self.key,
             epoch=epoch,
             client=self.name,
-            insecure_for_tests=True,
         )
 
     async def record(self, epoch: int) -> EpochRecord:

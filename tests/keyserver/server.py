@@ -70,7 +70,6 @@ class Server:
             key_encryption_key(kek) if kek else None,
             clock,
             randomness,
-            insecure_for_tests=True,
         )
         parts = {
             "database": self.database,

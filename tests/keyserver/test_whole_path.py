@@ -9,7 +9,7 @@ from fedperm.wire.public_keys import from_text
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import AccessToken, Audience, EpochRecord, KeyRelease
 from fedperm_secret.schemes.paillier.decryption import Decryptor
-from fedperm_secret.sealed import open_key
+from tests.keys.sealing import open_key
 from tests.keyserver.member import Member
 from tests.keyserver.server import OPERATOR
 
@@ -44,12 +44,12 @@ async def test_a_sealed_key_opens_for_no_other_client_epoch_or_key(server, enrol
     member, other = await enrolled(), await enrolled()
     sealed = from_text((await member.release(1)).sealed)
     place = {"key": "demo", "epoch": 1, "client": member.name}
-    open_key(sealed, member.sealing, **place, insecure_for_tests=True)
+    open_key(sealed, member.sealing, **place)
     for change in ({"key": "other"}, {"epoch": 2}, {"client": other.name}):
         with pytest.raises(UntrustedError):
-            open_key(sealed, member.sealing, **{**place, **change}, insecure_for_tests=True)
+            open_key(sealed, member.sealing, **{**place, **change})
     with pytest.raises(UntrustedError):
-        open_key(sealed, other.sealing, **place, insecure_for_tests=True)
+        open_key(sealed, other.sealing, **place)
 
 
 async def test_what_is_signed_is_signed_by_the_published_key_and_as_its_kind_only(server, enrolled):

@@ -20,6 +20,7 @@ from fedperm_keyserver.vault import key_encryption_key
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.federation.world import KEY, World
+from tests.keys.sealing import taken_out
 from tests.leaks import needles
 from tests.leaks.known_client import KnownClient
 from tests.leaks.needles import Needle
@@ -33,7 +34,7 @@ def paillier(world: World, epochs: int) -> Iterator[Needle]:
         authority = _authority(database, world)
         assert authority.vault is not None
         for epoch in range(1, epochs + 1):
-            secret_key = authority.vault.take_out(KeyStore(database).epoch(KEY, epoch))
+            secret_key = taken_out(authority.vault, KeyStore(database).epoch(KEY, epoch))
             yield from of_secret_key(secret_key, f"epoch {epoch}")
         yield from needles.octets(
             "key server's signing key", authority.vault.signing_key.private_bytes_raw()
@@ -45,7 +46,7 @@ def paillier(world: World, epochs: int) -> Iterator[Needle]:
 def _authority(database: Database, world: World) -> Authority:
     kek = key_encryption_key((world.folder / "kek").read_text())
     given = SystemClock(), from_operating_system()
-    return establish(IdentityStore(database), kek, *given, insecure_for_tests=True)
+    return establish(IdentityStore(database), kek, *given)
 
 
 def of_secret_key(secret_key: SecretKey, name: str) -> Iterator[Needle]:

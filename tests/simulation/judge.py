@@ -11,19 +11,19 @@ import httpx
 import numpy as np
 from numpy.typing import NDArray
 
+from fedperm.aggregate import average_update, decode_aggregate
 from fedperm.audit_chain import START, ChainEnd, verify_chain
-from fedperm.averaging import average_update, unpack_sum
 from fedperm.run_document import FrozenDocument
-from fedperm.wire.aggregate import decode_aggregate
 from fedperm.wire.aggregator import RoundOutcome, RoundState, UpdateState
 from fedperm_client.model_store import ModelStore
 from fedperm_keyserver.store.audit import AuditStore
 from fedperm_keyserver.store.keys import KeyStore
 from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.schemes.paillier.decryption import Decryptor
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from fedperm_secret.schemes.paillier.storage import secret_key_to_phe
+from tests.core.federation import decrypted_sum, half_of
 from tests.federation.wire_oracle import expected_sum
+from tests.keys.sealing import taken_out
 from tests.simulation.lines import Server
 from tests.simulation.lives import Party
 from tests.simulation.members import Member
@@ -139,8 +139,9 @@ class Judge:
         file = aggregator.process.services.rounds.aggregate("demo", outcome.round)
         assert file is not None
         key = _secret_key(key_server, outcome.epoch)
-        total = decode_aggregate(file.path.read_bytes(), document.plan, key.public_key)
-        sums = unpack_sum(Decryptor(key).decrypt_sum(total), total.contributors, document.plan)
+        half = half_of(document.plan, key.public_key)
+        total = decode_aggregate(file.path.read_bytes(), document.plan, half)
+        sums = decrypted_sum(total, document.plan, key)
         self._check_sums(outcome, sums, key)
         return average_update(sums, total.contributors, document.plan, document.noise.clip)
 
@@ -236,4 +237,4 @@ def _is_settled(path: str, response: httpx.Response) -> bool:
 
 def _secret_key(key_server: KeyServer, epoch: int) -> SecretKey:
     stored = KeyStore(key_server.process.database).epoch("main", epoch)
-    return key_server.process.authority.vault.take_out(stored)
+    return taken_out(key_server.process.authority.vault, stored)

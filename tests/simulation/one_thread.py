@@ -16,8 +16,7 @@ from fastapi.dependencies import models as dependency_models
 
 from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm_aggregator import crew
-from fedperm_client import epoch_keys
-from fedperm_keyserver import keys
+from fedperm_secret.schemes.paillier import scheme
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
 
@@ -89,8 +88,8 @@ def one_thread() -> Iterator[Callable[[Awaitable[Any]], Any]]:
         patch.setattr(anyio.to_thread, "run_sync", _run_sync)
         patch.setattr(crew, "ThreadPoolExecutor", AtOnce)
         patch.setattr(BlindingPool, "filling", _not_filling)
-        patch.setattr(epoch_keys, "SecretBlinding", _tables)
-        patch.setattr(keys, "generate_key", lambda *_args, **_options: _key(next(numbers)))
+        patch.setattr(scheme, "SecretBlinding", _tables)
+        patch.setattr(scheme, "generate_key", lambda *_args, **_options: _key(next(numbers)))
         loop.get_loop().set_exception_handler(lambda _loop, _context: None)
         yield loop.run
     _forget_applications()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fedperm_aggregator import folding
+from fedperm.uploads.masks import Masks
 from fedperm_aggregator.admission import StoredUpdate
 from fedperm_aggregator.contributions import Contributions
 from fedperm_client.outbox import Outbox
@@ -44,13 +44,13 @@ def test_nothing_is_objected_to_the_product_as_it_is():
 
 
 def test_a_member_that_is_folded_twice_is_double(monkeypatch: pytest.MonkeyPatch):
-    honest = folding.fold
+    honest = Masks.sum_up
 
-    def twice(updates, *rest):
-        total, cost = honest([*updates, updates[0]], *rest)
-        return replace(total, contributors=len(updates)), cost
+    def twice(form, members, *rest):
+        summed = honest(form, [*members, members[0]], *rest)
+        return replace(summed, total=replace(summed.total, contributors=len(members)))
 
-    monkeypatch.setattr(folding, "fold", twice)
+    monkeypatch.setattr(Masks, "sum_up", twice)
     assert objections() == ["double"]
 
 

@@ -5,15 +5,14 @@ import pytest
 from tests.wire.small_messages import (
     Message,
     aggregate_message,
-    public_key_message,
     update_message,
 )
 
 
 @pytest.fixture(
     scope="session",
-    params=[public_key_message, update_message, aggregate_message],
-    ids=["public_key", "update", "aggregate"],
+    params=[update_message, aggregate_message],
+    ids=["update", "aggregate"],
 )
 def message(request: pytest.FixtureRequest) -> Message:
     return request.param()

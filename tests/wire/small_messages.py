@@ -11,21 +11,20 @@ from gmpy2 import mpz
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fedperm.permutation import draw_patterns
+from fedperm.aggregate import EncryptedSum, aggregate_body, decode_aggregate, encode_aggregate
 from fedperm.planner import Plan, plan
-from fedperm.schemes.paillier.aggregation import EncryptedSum
 from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm.schemes.paillier.masks import MaskEncoder
-from fedperm.update import Update, build_update
-from fedperm.wire.aggregate import aggregate_body, decode_aggregate, encode_aggregate
+from fedperm.schemes.paillier.scheme import Paillier
+from fedperm.schemes.scheme import Arrays
+from fedperm.uploads.masks import MASKS
 from fedperm.wire.body import Body
-from fedperm.wire.public_key import decode_public_key, encode_public_key, public_key_body
-from fedperm.wire.update import decode_update, encode_update, update_body
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
+from tests.core.federation import checked, half_of
 
 KEY_BITS = 128
-PLAN = plan(d=5, k1=3, k2=2, clients=4, value_bits=12, key_bits=KEY_BITS)
+PLAN = plan(d=5, k1=3, k2=2, clients=4, value_bits=12, scheme=Paillier(KEY_BITS))
 """Two windows of three values in <u2, two patterns, one group."""
 
 small_plans = st.builds(
@@ -35,7 +34,7 @@ small_plans = st.builds(
     k2=st.integers(1, 4),
     clients=st.integers(1, 300),
     value_bits=st.integers(1, 20),
-    key_bits=st.sampled_from([64, 80, 128, 256, 512]),
+    scheme=st.sampled_from([64, 80, 128, 256, 512]).map(Paillier),
 )
 
 
@@ -49,34 +48,29 @@ def blinding_of(key_bits: int) -> SecretBlinding:
     return SecretBlinding(key_of(key_bits))
 
 
-def random_update(plan: Plan, seed: int) -> Update:
+def random_update(plan: Plan, seed: int) -> Arrays:
     """Uniform values, uniform patterns, honest masks."""
     randomness = Random(seed)
-    blinding = blinding_of(plan.packing.key_bits)
-    return build_update(
-        _random_values(plan, randomness),
-        draw_patterns(plan.geometry, randomness),
-        plan.geometry,
-        MaskEncoder(blinding.public_key, plan),
-        BlindingPool(blinding, randomness),
-    )
+    pool = BlindingPool(blinding_of(plan.scheme.key_bits), randomness)
+    coded = _random_values(plan, randomness)
+    return MASKS.prepare(coded, plan, MaskEncoder(plan.layout, pool), randomness)
 
 
 def random_aggregate(plan: Plan, seed: int) -> EncryptedSum:
     """Encryptions of uniform plaintexts, from a uniform number of contributors."""
     randomness = Random(seed)
-    blinding = blinding_of(plan.packing.key_bits)
-    public_key = blinding.public_key
-    rows = tuple(
-        tuple(
-            public_key.encrypt(
-                mpz(randomness.randrange(int(public_key.n))), blinding.draw(randomness)
-            )
-            for _ in range(plan.packing.groups)
-        )
-        for _ in range(plan.geometry.windows)
-    )
-    return EncryptedSum(rows, randomness.randint(1, plan.packing.clients))
+    blinding = blinding_of(plan.scheme.key_bits)
+    public_key, shape = blinding.public_key, (plan.geometry.windows, plan.layout.packing.groups)
+    ciphertexts = [
+        public_key.encrypt(mpz(randomness.randrange(int(public_key.n))), blinding.draw(randomness))
+        for _ in range(shape[0] * shape[1])
+    ]
+    arrays = {"ciphertexts": public_key.to_array(ciphertexts, *shape)}
+    return EncryptedSum(arrays, randomness.randint(1, plan.layout.clients))
+
+
+def update_body(plan: Plan) -> Body:
+    return Body(MASKS.tensors(plan))
 
 
 def _random_values(plan: Plan, randomness: Random) -> NDArray[Any]:
@@ -108,33 +102,22 @@ class Message:
 
 
 @cache
-def public_key_message() -> Message:
-    public_key = key_of(KEY_BITS).public_key
-    return Message(
-        public_key_body(KEY_BITS),
-        encode_public_key(public_key),
-        lambda body: decode_public_key(body, KEY_BITS, insecure_for_tests=True),
-        encode_public_key,
-    )
-
-
-@cache
 def update_message() -> Message:
     public_key = key_of(KEY_BITS).public_key
     return Message(
-        update_body(PLAN, public_key),
-        encode_update(random_update(PLAN, seed=1), PLAN, public_key),
-        lambda body: decode_update(body, PLAN, public_key),
-        lambda update: encode_update(update, PLAN, public_key),
+        update_body(PLAN),
+        update_body(PLAN).encode(random_update(PLAN, seed=1)),
+        lambda body: checked(body, PLAN, public_key),
+        update_body(PLAN).encode,
     )
 
 
 @cache
 def aggregate_message() -> Message:
-    public_key = key_of(KEY_BITS).public_key
+    half = half_of(PLAN, key_of(KEY_BITS).public_key)
     return Message(
-        aggregate_body(PLAN, public_key),
-        encode_aggregate(random_aggregate(PLAN, seed=1), PLAN, public_key),
-        lambda body: decode_aggregate(body, PLAN, public_key),
-        lambda total: encode_aggregate(total, PLAN, public_key),
+        aggregate_body(PLAN),
+        encode_aggregate(random_aggregate(PLAN, seed=1), PLAN),
+        lambda body: decode_aggregate(body, PLAN, half),
+        lambda total: encode_aggregate(total, PLAN),
     )

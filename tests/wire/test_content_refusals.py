@@ -19,11 +19,10 @@ from fedperm.errors import (
     ValueRangeError,
 )
 from fedperm.planner import plan as make_plan
-from fedperm.update import Update
-from fedperm.wire.public_key import decode_public_key, encode_public_key, public_key_body
-from fedperm.wire.update import decode_update, encode_update, update_body
+from fedperm.schemes.paillier.scheme import Paillier
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.paillier.keys import generate_key
+from tests.core.federation import checked
 from tests.wire.refusals import assert_shows_no_factor, refusal
 from tests.wire.small_messages import (
     KEY_BITS,
@@ -32,6 +31,7 @@ from tests.wire.small_messages import (
     aggregate_message,
     key_of,
     random_update,
+    update_body,
     update_message,
 )
 
@@ -39,8 +39,8 @@ KEY = key_of(KEY_BITS)
 N = KEY.public_key.n
 P, Q = KEY.factors(SECRET_KEY_ACCESS)
 WIDTH = KEY_BITS // 4
-MASKS = PLAN.mask_ciphertexts
-CIPHERTEXTS = PLAN.aggregate_ciphertexts
+MASKS = PLAN.layout.mask_ciphertexts
+CIPHERTEXTS = PLAN.layout.sum_ciphertexts
 
 
 def patched(message: Message, tensor: str, skip: int, octets: bytes) -> bytes:
@@ -103,16 +103,16 @@ def test_an_aggregate_that_shares_a_factor_with_n_is_refused_without_showing_it(
 def test_the_smallest_and_largest_units_are_accepted(position, number):
     """n^2 - 1 is the unit -1; whether a unit is a sensible mask cannot be seen."""
     decoded = update_message().decode(with_mask(position, number))
-    octets = decoded.masks.reshape(MASKS, WIDTH)[position].tobytes()
+    octets = decoded["masks"].reshape(MASKS, WIDTH)[position].tobytes()
     assert int.from_bytes(octets, "little") == number
 
 
 @pytest.mark.parametrize("value_bits", [1, 5, 7, 9, 12, 15, 17, 20])
 def test_the_largest_value_is_accepted_and_the_next_refused_at_every_position(value_bits):
-    plan = make_plan(d=5, k1=3, k2=2, clients=4, value_bits=value_bits, key_bits=KEY_BITS)
+    plan = make_plan(d=5, k1=3, k2=2, clients=4, value_bits=value_bits, scheme=Paillier(KEY_BITS))
     update = random_update(plan, seed=value_bits)
-    for index in np.ndindex(update.values.shape):
-        values = update.values.copy()
+    for index in np.ndindex(update["values"].shape):
+        values = update["values"].copy()
         values[index] = 2**value_bits - 1
         decode_values(values, update, plan)
         values[index] = 2**value_bits
@@ -123,31 +123,27 @@ def test_the_largest_value_is_accepted_and_the_next_refused_at_every_position(va
 
 
 def decode_values(values, update, plan):
-    body = encode_update(Update(values, update.masks), plan, KEY.public_key)
-    return decode_update(body, plan, KEY.public_key)
+    body = update_body(plan).encode({**update, "values": values})
+    return checked(body, plan, KEY.public_key)
 
 
 @pytest.mark.parametrize("value_bits", [8, 16])
 def test_every_value_of_a_full_type_is_in_range(value_bits):
-    plan = make_plan(d=3, k1=3, k2=1, clients=1, value_bits=value_bits, key_bits=KEY_BITS)
+    plan = make_plan(d=3, k1=3, k2=1, clients=1, value_bits=value_bits, scheme=Paillier(KEY_BITS))
     update = random_update(plan, seed=3)
-    values = np.full_like(update.values, 2**value_bits - 1)
-    assert np.array_equal(decode_values(values, update, plan).values, values)
+    values = np.full_like(update["values"], 2**value_bits - 1)
+    assert np.array_equal(decode_values(values, update, plan)["values"], values)
 
 
-@pytest.mark.parametrize("count", [0, PLAN.packing.clients + 1, 2**31, 2**32 - 1])
+@pytest.mark.parametrize("count", [0, PLAN.layout.clients + 1, 2**31, 2**32 - 1])
 def test_an_impossible_number_of_contributors_is_refused(count):
     error = refusal(AggregateError, aggregate_message().decode, with_contributors(count))
     assert error.message == f"{count} contributors in a run planned for 1 to 4"
 
 
-@pytest.mark.parametrize("count", range(1, PLAN.packing.clients + 1))
+@pytest.mark.parametrize("count", range(1, PLAN.layout.clients + 1))
 def test_every_possible_number_of_contributors_is_accepted(count):
     assert aggregate_message().decode(with_contributors(count)).contributors == count
-
-
-def public_key_bytes(n: int, key_bits: int) -> bytes:
-    return public_key_body(key_bits).header + int(n).to_bytes(key_bits // 8, "big")
 
 
 @pytest.mark.parametrize(
@@ -156,45 +152,41 @@ def public_key_bytes(n: int, key_bits: int) -> bytes:
     ids=["0", "1", "even above", "even below", "prime", "square of a prime"],
 )
 def test_an_n_that_is_no_product_of_two_odd_primes_is_refused(n):
-    def decode(body):
-        return decode_public_key(body, KEY_BITS, insecure_for_tests=True)
-
-    refusal(KeyStrengthError, decode, public_key_bytes(n, KEY_BITS))
+    scheme = Paillier(KEY_BITS, insecure_for_tests=True)
+    refusal(KeyStrengthError, lambda digits: scheme.public_key({"n": digits}), f"{int(n):x}")
 
 
 def test_a_short_key_is_refused_without_the_test_switch():
-    body = encode_public_key(KEY.public_key)
-    error = refusal(KeyStrengthError, lambda body: decode_public_key(body, KEY_BITS), body)
-    assert error.message == "a key of 128 bits"
-
-
-def test_a_shorter_key_in_a_longer_body_is_refused():
-    """Leading zero octets do not make a 128-bit key one of 256."""
-
-    def decode(body):
-        return decode_public_key(body, 256, insecure_for_tests=True)
-
-    error = refusal(KeyStrengthError, decode, public_key_bytes(N, 256))
-    assert error.message == "n has 128 bits, expected 256"
+    with pytest.raises(KeyStrengthError, match="a key of 128 bits"):
+        Paillier(KEY_BITS).public_key(KEY.public_key.material)
 
 
 def test_a_key_of_another_size_than_the_runs_is_refused():
-    body = encode_public_key(key_of(256).public_key)
-    error = refusal(BodyError, lambda body: decode_public_key(body, KEY_BITS), body)
-    assert "tensor n is not" in error.message
+    """Leading zeros do not make a 128-bit key one of 256."""
+    scheme = Paillier(256, insecure_for_tests=True)
+    with pytest.raises(KeyStrengthError, match="n has 128 bits, expected 256"):
+        scheme.public_key({"n": f"{int(N):064x}"})
+
+
+@pytest.mark.parametrize(
+    "material", [{}, {"n": "xyz"}, {"n": ""}, {"n": "-5"}, {"n": "1" * 1025}, {"n": "5", "g": "6"}]
+)
+def test_what_is_no_number_n_is_refused(material):
+    with pytest.raises(KeyStrengthError, match="n in hexadecimal"):
+        Paillier(KEY_BITS, insecure_for_tests=True).public_key(material)
 
 
 def test_an_update_under_another_keys_size_is_refused():
     other = generate_key(Random(5), 256, insecure_for_tests=True).public_key
     with pytest.raises(ParameterError, match="a key of 256 bits for a plan of"):
-        decode_update(update_message().body, PLAN, other)
+        checked(update_message().body, PLAN, other)
 
 
 def test_an_update_of_another_plan_is_refused():
-    other = make_plan(d=6, k1=2, k2=2, clients=4, value_bits=12, key_bits=KEY_BITS)
+    other = make_plan(d=6, k1=2, k2=2, clients=4, value_bits=12, scheme=Paillier(KEY_BITS))
     error = refusal(
         BodyError,
-        lambda body: decode_update(body, other, KEY.public_key),
+        lambda body: checked(body, other, KEY.public_key),
         update_message().body,
     )
     assert "tensor values is not" in error.message
@@ -214,20 +206,20 @@ def test_an_update_of_another_plan_is_refused():
 def test_values_of_another_type_or_shape_are_not_encoded(spoil):
     update = random_update(PLAN, seed=4)
     with pytest.raises(BodyError, match=r"values is .* the layout says uint16") as caught:
-        encode_update(Update(spoil(update.values), update.masks), PLAN, KEY.public_key)
+        update_body(PLAN).encode({**update, "values": spoil(update["values"])})
     assert caught.value.hint == "build the message from the same plan"
 
 
 def test_an_array_that_lies_transposed_in_memory_is_encoded_in_the_right_order():
     update = random_update(PLAN, seed=4)
-    turned = np.asfortranarray(update.values)
-    straight = encode_update(update, PLAN, KEY.public_key)
-    assert encode_update(Update(turned, update.masks), PLAN, KEY.public_key) == straight
+    turned = np.asfortranarray(update["values"])
+    straight = update_body(PLAN).encode(update)
+    assert update_body(PLAN).encode({**update, "values": turned}) == straight
 
 
-def test_the_size_is_known_before_any_message_exists(key_2048):
+def test_the_size_is_known_before_any_message_exists():
     """A light-sized layout by hand: 20 windows of 400 values in two octets, 2048-bit masks."""
-    plan = make_plan(d=7850, k1=400, k2=1, clients=15, value_bits=11, key_bits=2048)
-    layout = update_body(plan, key_2048.public_key)
+    plan = make_plan(d=7850, k1=400, k2=1, clients=15, value_bits=11, scheme=Paillier(2048))
+    layout = update_body(plan)
     data = 20 * 400 * 2 + 1 * 3 * 400 * 512
     assert layout.size - len(layout.header) == data

@@ -25,7 +25,6 @@ from fedperm_aggregator.conductor import Conductor
 from fedperm_aggregator.contributions import Contributions
 from fedperm_aggregator.crew import Crew, Trade
 from fedperm_aggregator.dashboard.dashboard import LOGIN_BURST, LOGINS_PER_SECOND, Dashboard
-from fedperm_aggregator.dashboard.demonstration import Demonstrations
 from fedperm_aggregator.dashboard.live import Live
 from fedperm_aggregator.dashboard.observer import Sources
 from fedperm_aggregator.dashboard.sessions import Sessions
@@ -167,7 +166,6 @@ def _dashboard(parts: Parts, common: _Common, sources: Sources) -> Dashboard:
         logins=RateLimit(LOGIN_BURST, LOGINS_PER_SECOND, clock),
         live=Live(sources, common.changes),
         sources=sources,
-        demonstrations=Demonstrations(parts.randomness),
     )
 
 

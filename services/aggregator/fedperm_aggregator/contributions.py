@@ -16,7 +16,6 @@ from fedperm.wire.aggregator import UpdateReceipt, UpdateState
 from fedperm.wire.public_keys import signing_key
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import Manifest
-from fedperm.wire.update import update_body
 from fedperm_aggregator.admission import Claim, StoredUpdate, check_manifest, check_size, judge
 from fedperm_aggregator.blobs import Blobs
 from fedperm_aggregator.documents import Documents
@@ -92,7 +91,7 @@ class Contributions:
         judge(slot, claim)
         self._presence.heard(run, sender.client, self._clock.now())
         terms = self._documents.terms(run, slot.epoch)
-        check_size(upload.size, update_body(terms.plan, terms.public_key).size)
+        check_size(upload.size, terms.body.size)
         new = NewUpdate(run, upload.round, sender.client, upload.size, upload.manifest)
         return Contribution(new, claim)
 

@@ -3,14 +3,13 @@
 import contextlib
 from random import Random
 
+from fedperm.aggregate import aggregate_body, encode_aggregate
 from fedperm.clock import Clock
 from fedperm.errors import ServiceError
-from fedperm.schemes.paillier import aggregation
-from fedperm.schemes.paillier.aggregation import fold, rerandomise
-from fedperm.wire.aggregate import aggregate_body, encode_aggregate
+from fedperm.schemes.scheme import OnProgress
+from fedperm.uploads.form import Member
 from fedperm.wire.digest import sha256_of
 from fedperm_aggregator.blobs import Blobs
-from fedperm_aggregator.checking import read_member
 from fedperm_aggregator.documents import Documents
 from fedperm_aggregator.pool import WorkerPool
 from fedperm_aggregator.stores import Stores
@@ -54,29 +53,34 @@ class Folding:
     def _fold(self, lease: Lease, sealed: SealedRound) -> Aggregate:
         """Written durably, but known to nobody yet."""
         terms = self._documents.terms(lease.run, sealed.epoch)
-        plan, key, workers = terms.plan, terms.public_key, self._pool.workers
         # minutes of work, which a full disk would waste at their end, again and again
-        self._blobs.check_room(aggregate_body(plan, key).size)
-        updates = [
-            read_member(
+        self._blobs.check_room(aggregate_body(terms.plan).size)
+        members = [
+            Member(
                 self._blobs.upload(lease.run, lease.round, member.client, member.sha256),
                 member.sha256,
-                terms,
             )
             for member in sealed.members
         ]
-        total, folding = fold(updates, plan, key, workers, self._teller(lease, "fold"))
-        fresh, blinding = rerandomise(
-            total, key, self._randomness, workers, self._teller(lease, "rerandomise")
+        summed = terms.form.sum_up(
+            members,
+            terms,
+            self._pool.workers,
+            self._randomness,
+            lambda phase: self._teller(lease, phase),
         )
-        body = encode_aggregate(fresh, plan, key)
+        body = encode_aggregate(summed.total, terms.plan)
         sha256 = sha256_of(body)
         self._blobs.write_aggregate(lease.run, lease.round, sha256, body)
         return Aggregate(
-            sha256, len(body), fresh.contributors, folding.cpu_seconds, blinding.cpu_seconds
+            sha256,
+            len(body),
+            summed.total.contributors,
+            summed.folding.cpu_seconds,
+            summed.rerandomising.cpu_seconds,
         )
 
-    def _teller(self, lease: Lease, phase: str) -> aggregation.Progress:
+    def _teller(self, lease: Lease, phase: str) -> OnProgress:
         """Tells how far a phase is, now and then; a busy database does not stop the fold."""
         told_at = self._clock.now()
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from fedperm.clock import Clock
 from fedperm.errors import InvalidRequestError, ParameterError, UnknownResourceError, UntrustedError
 from fedperm.run_document import FrozenDocument, RunDocument
+from fedperm.uploads.form import mapped
 from fedperm.wire.aggregator import KeyEpoch, RunStatus
 from fedperm.wire.model import decode_model, model_body
 from fedperm.wire.statements import EpochRecord
 from fedperm_aggregator.admission import check_size
 from fedperm_aggregator.blobs import Blobs, PublishedFile
-from fedperm_aggregator.checking import mapped
 from fedperm_aggregator.documents import Documents, epoch_record
 from fedperm_aggregator.incoming import Body
 from fedperm_aggregator.reception import Received, Reception

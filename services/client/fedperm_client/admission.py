@@ -89,7 +89,7 @@ class Joining:
         if epoch is None:
             return None
         key = await keyring.for_decryption(epoch)
-        await asyncio.to_thread(lambda: key.pool)
+        await asyncio.to_thread(lambda: key.encoder)
         return key
 
     async def _checkpoint(self, frozen: FrozenDocument) -> Checkpoint:

@@ -47,7 +47,7 @@ class Contributor:
         if self._key is None:
             yield
             return
-        with self._key.pool.filling(self._run.document.plan.mask_ciphertexts):
+        with self._key.encoder.filling():
             yield
 
     async def _prepare(

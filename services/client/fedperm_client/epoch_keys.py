@@ -8,37 +8,43 @@ cannot make a client encrypt under another key.
 from functools import cached_property
 from random import Random
 
+import numpy as np
+from numpy.typing import NDArray
+
+from fedperm.aggregate import EncryptedSum
 from fedperm.errors import UntrustedError
-from fedperm.run_document import KeySpec
-from fedperm.schemes.paillier.blinding import BlindingPool
-from fedperm.schemes.paillier.public_key import PublicKey
+from fedperm.run_document import KeySpec, RunDocument
+from fedperm.schemes.scheme import Encoder
 from fedperm.wire.public_keys import from_text
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import EpochRecord, KeyRelease
 from fedperm_client.identity import ClientIdentity
-from fedperm_secret.schemes.paillier.decryption import Decryptor
-from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
-from fedperm_secret.schemes.paillier.keys import SecretKey
-from fedperm_secret.sealed import open_key
+from fedperm_secret.custody import SHARED
+from fedperm_secret.schemes.registry import SECRET_SCHEMES
+from fedperm_secret.schemes.scheme import SecretKey
+from fedperm_secret.sealed import open_sealed
 
 
 class EpochKey:
-    """Decrypts what was published under one epoch; the pool encrypts. In memory only."""
+    """Encrypts and opens what is under one epoch of a run's key. In memory only."""
 
-    def __init__(self, epoch: int, secret_key: SecretKey, randomness: Random) -> None:
+    def __init__(
+        self, epoch: int, secret_key: SecretKey, document: RunDocument, randomness: Random
+    ) -> None:
         self.epoch = epoch
-        self.decryptor = Decryptor(secret_key)
-        self._secret_key = secret_key
+        self.terms = document.terms(secret_key.public_key)
+        secret_scheme = SECRET_SCHEMES[document.scheme.name]
+        self._half = secret_scheme.secret_half(secret_key, document.plan.layout)
         self._randomness = randomness
 
-    @property
-    def public_key(self) -> PublicKey:
-        return self._secret_key.public_key
-
     @cached_property
-    def pool(self) -> BlindingPool:
+    def encoder(self) -> Encoder:
         """Its tables take a while to make: keep off the event loop."""
-        return BlindingPool(SecretBlinding(self._secret_key), self._randomness)
+        self._half.warm_up()
+        return self._half.encoder(self._randomness)
+
+    def decrypt(self, total: EncryptedSum) -> NDArray[np.int64]:
+        return self._half.decrypt(total.arrays)
 
 
 def check_key_server(spec: KeySpec, identity: ClientIdentity) -> None:
@@ -67,22 +73,23 @@ def verified_record(text: str, spec: KeySpec, identity: ClientIdentity) -> Epoch
 
 
 def opened_key(
-    text: str, record: EpochRecord, identity: ClientIdentity, *, insecure_for_tests: bool
+    text: str, record: EpochRecord, identity: ClientIdentity, document: RunDocument
 ) -> SecretKey:
-    """The secret half of the record's n, if it was released to this client for this epoch."""
+    """The secret half of the record's key, if it was released to this client for this epoch."""
     release = verify(text, KeyRelease, identity.key_server)
     expected = (record.key, record.epoch, record.key_id, identity.name)
     if (release.key, release.epoch, release.key_id, release.client) != expected:
         raise _foreign(record)
-    secret_key = open_key(
+    part = open_sealed(
         _octets(release, record),
         identity.keys.sealing,
         key=record.key,
         epoch=record.epoch,
         client=identity.name,
-        insecure_for_tests=insecure_for_tests,
     )
-    if secret_key.public_key != record.public_key(insecure_for_tests=insecure_for_tests):
+    secret_key = SHARED.receive(part, document.scheme)
+    public_key = record.public_key(insecure_for_tests=document.insecure_for_tests)
+    if secret_key.public_key != public_key:
         raise _foreign(record)
     return secret_key
 

@@ -77,7 +77,7 @@ class ClientIdentity:
 
     @property
     def key(self) -> str:
-        """The name of the Paillier key."""
+        """The name of the key that it is enrolled for."""
         return self.enrolled.key
 
     @property

@@ -65,13 +65,8 @@ class Keyring:
             self._records[record.epoch] = record
 
     def _open(self, record: EpochRecord, release: str) -> EpochKey:
-        secret_key = opened_key(
-            release,
-            record,
-            self._session.identity,
-            insecure_for_tests=self._document.insecure_for_tests,
-        )
-        return EpochKey(record.epoch, secret_key, self._randomness)
+        secret_key = opened_key(release, record, self._session.identity, self._document)
+        return EpochKey(record.epoch, secret_key, self._document, self._randomness)
 
 
 class _StoredEpoch(Message):

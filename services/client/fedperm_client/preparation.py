@@ -7,14 +7,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fedperm.noise.sampler import NoiseSampler
-from fedperm.permutation import draw_patterns
 from fedperm.planner import Plan
 from fedperm.randomizer import Randomizer
 from fedperm.run_document import RunDocument
-from fedperm.schemes.paillier.masks import MaskEncoder
-from fedperm.update import build_update
 from fedperm.wire.model import Parameters
-from fedperm.wire.update import encode_update
 from fedperm_client.epoch_keys import EpochKey
 
 
@@ -39,8 +35,7 @@ class Preparation:
         return self.randomizer.randomize(movement, self.randomness)
 
     def encrypt(self, coded: NDArray[Any], key: EpochKey) -> bytes:
-        """Shuffled values and the masks that undo the shuffle, as they travel."""
-        patterns = draw_patterns(self.plan.geometry, self.randomness)
-        encoder = MaskEncoder(key.public_key, self.plan)
-        update = build_update(coded, patterns, self.plan.geometry, encoder, key.pool)
-        return encode_update(update, self.plan, key.public_key)
+        """The upload as it travels."""
+        terms = key.terms
+        arrays = terms.form.prepare(coded, self.plan, key.encoder, self.randomness)
+        return terms.body.encode(arrays)

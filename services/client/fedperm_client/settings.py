@@ -12,7 +12,7 @@ from pydantic_settings import SettingsConfigDict
 from fedperm.errors import FedPermError, SettingsError, UnauthenticatedError
 from fedperm.logs import LogLevel
 from fedperm.privacy.registry import accountant_named
-from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS
+from fedperm.schemes.registry import DEFAULT_KEY_BITS
 from fedperm.settings import Settings, read_secret
 from fedperm.wire.enrolment_token import EnrolmentToken, parse_token
 from fedperm.wire.message import Name

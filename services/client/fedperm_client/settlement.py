@@ -6,11 +6,10 @@ may provoke them. Nothing is applied then.
 
 import numpy as np
 
-from fedperm.averaging import average_update, unpack_sum
+from fedperm.aggregate import average_update, check_sums, decode_aggregate
 from fedperm.errors import AggregateError
 from fedperm.norm_bound import NormBound
 from fedperm.run_document import RunDocument
-from fedperm.wire.aggregate import decode_aggregate
 from fedperm.wire.aggregator import RoundOutcome, RoundState, UpdateReport, UpdateState
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import Parameters
@@ -86,12 +85,13 @@ def averaged(
         body, outcome, max(min_contributors, document.rounds.min_contributors)
     )
     plan = document.plan
-    total = decode_aggregate(body, plan, key.public_key)
+    total = decode_aggregate(body, plan, key.terms.half)
     if total.contributors != contributors:
         raise AggregateError(
             f"the aggregate of round {outcome.round} has another count than its outcome", _HINT
         )
-    sums = unpack_sum(key.decryptor.decrypt_sum(total), contributors, plan)
+    sums = key.decrypt(total)
+    check_sums(sums, contributors, plan)
     if document.bound is not None:
         mean = plan.fixed_point.decode_mean(sums, contributors)
         _check_norm(mean, document.bound)

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from dataclasses import dataclass, replace
 
-from fedperm.wire.aggregate import aggregate_body
+from fedperm.aggregate import aggregate_body
 from fedperm.wire.aggregator import Phase, RoundOutcome, RoundState
 from fedperm.wire.model import Parameters
 from fedperm_client.joined_run import JoinedRun
@@ -57,7 +57,7 @@ class Settler:
         if is_unaccounted(outcome, run.client, own):
             await self._ask_why(outcome.round)
         key = await run.keyring.for_decryption(outcome.epoch)
-        size = aggregate_body(run.document.plan, key.public_key).size
+        size = aggregate_body(run.document.plan).size
         body = await run.session.aggregate(outcome.round, size)
         measured.bytes_down = len(body)
         with run.activity.during(Phase.DECRYPTING, outcome.round), measured.timing("decrypt"):

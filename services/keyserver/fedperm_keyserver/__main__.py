@@ -41,11 +41,7 @@ def run(settings: KeyServerSettings) -> None:
 def _parts(settings: KeyServerSettings, database: Database) -> Parts:
     clock, randomness = SystemClock(), from_operating_system()
     authority = establish(
-        IdentityStore(database),
-        settings.read_key_encryption_key(),
-        clock,
-        randomness,
-        insecure_for_tests=settings.insecure_for_tests,
+        IdentityStore(database), settings.read_key_encryption_key(), clock, randomness
     )
     return Parts(
         database=database,

@@ -15,8 +15,8 @@ from fedperm_keyserver.records import Client, Epoch, StoredIdentity
 from fedperm_keyserver.store.identity import IdentityStore
 from fedperm_keyserver.vault import Vault, new_identity, unwrap_signing_key
 from fedperm_secret.at_rest import KeyEncryptionKey
-from fedperm_secret.schemes.paillier.keys import SecretKey
-from fedperm_secret.sealed import seal_key
+from fedperm_secret.custody import SHARED, Dealt
+from fedperm_secret.sealed import seal
 
 NO_KEY_ENCRYPTION_KEY = SealedError(
     "the key server was started without its key-encryption key",
@@ -57,24 +57,25 @@ class Authority:
     def sign(self, statement: Statement) -> str:
         return sign(statement, self.vault.signing_key)
 
-    def make_epoch(self, secret_key: SecretKey, key: str, number: int, now: float) -> Epoch:
-        """A key with its number: the public half signed, the secret half wrapped."""
-        public = secret_key.public_key
+    def make_epoch(self, dealt: Dealt, key: str, number: int, now: float) -> Epoch:
+        """What was dealt, with its number: the public half signed, the secret half wrapped."""
+        public = dealt.public_key
+        n = public.material["n"]
         record = EpochRecord(
             key=key,
             epoch=number,
-            key_bits=public.key_bits,
-            n=f"{public.n:x}",
+            key_bits=int(n, 16).bit_length(),
+            n=n,
             key_id=public.key_id,
             iat=int(now),
         )
-        wrapped = self.vault.put_away(secret_key, key, number)
+        wrapped = self.vault.put_away(dealt.kept, key, number)
         return Epoch(key, number, public.key_id, self.sign(record), wrapped, now)
 
     def make_release(self, epoch: Epoch, client: Client, now: float) -> str:
-        """The secret half, sealed to the client and signed."""
-        sealed = seal_key(
-            self.vault.take_out(epoch),
+        """The client's part of the secret half, sealed to it and signed."""
+        sealed = seal(
+            SHARED.part_of(client.name, self.vault.take_out(epoch)),
             sealing_key(client.sealing_key),
             key=epoch.key,
             epoch=epoch.number,
@@ -100,8 +101,6 @@ def establish(
     kek: KeyEncryptionKey | None,
     clock: Clock,
     randomness: Random,
-    *,
-    insecure_for_tests: bool = False,
 ) -> Authority:
     """The database's authority, made at the first start; sealed if `kek` does not open it."""
     stored = store.find()
@@ -113,4 +112,4 @@ def establish(
         signing = unwrap_signing_key(stored, kek)
     except SealedError as error:
         return Authority(stored, None, error)
-    return Authority(stored, Vault(kek, signing, randomness, insecure_for_tests))
+    return Authority(stored, Vault(kek, signing, randomness))

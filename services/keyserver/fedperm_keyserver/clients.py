@@ -71,10 +71,10 @@ class Clients:
     def _revoke(self, client: Client) -> Epoch:
         """Whoever loses a race for an epoch's number takes the next one with the same key: an
         epoch made while the client was still enrolled is of no use."""
-        secret_key = self.keys.draw(self.keys.store.get(client.key).key_bits)
+        dealt = self.keys.deal(self.keys.scheme(self.keys.store.get(client.key).key_bits))
         while True:
             number, now = self.keys.store.get(client.key).latest_epoch + 1, self.clock.now()
-            epoch = self.authority.make_epoch(secret_key, client.key, number, now)
+            epoch = self.authority.make_epoch(dealt, client.key, number, now)
             made = self.store.revoke(client, epoch, now)
             if made is not None:
                 return made

@@ -1,7 +1,7 @@
 """Keys: created once, rotated epoch by epoch.
 
-A Paillier key is drawn before the transaction that keeps it, since drawing takes seconds. One
-that loses a race, or whose process dies, was promised to nobody.
+An epoch is dealt before the transaction that keeps it, since that takes seconds. One that loses
+a race, or whose process dies, was promised to nobody.
 """
 
 from dataclasses import dataclass
@@ -9,13 +9,14 @@ from random import Random
 
 from fedperm.clock import Clock
 from fedperm.errors import ConflictError
-from fedperm.schemes.paillier.public_key import check_key_bits
+from fedperm.schemes.registry import default_scheme
+from fedperm.schemes.scheme import Scheme
 from fedperm.wire.key_server import KeyList, KeyStatus, SignedEpoch
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.outcome import Outcome
 from fedperm_keyserver.records import Key
 from fedperm_keyserver.store.keys import KeyStore
-from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
+from fedperm_secret.custody import SHARED, Dealt
 
 
 @dataclass(frozen=True)
@@ -54,19 +55,22 @@ class Keys:
                 f"epoch {number} of key {name} is not the next one",
                 f"the next one is {key.latest_epoch + 1}",
             )
-        epoch = self.authority.make_epoch(self.draw(key.key_bits), name, number, self.clock.now())
+        dealt = self.deal(self.scheme(key.key_bits))
+        epoch = self.authority.make_epoch(dealt, name, number, self.clock.now())
         kept = self.store.rotate(epoch, "by the key operator")
         return Outcome(SignedEpoch(record=kept.record), made=kept == epoch)
 
-    def draw(self, key_bits: int) -> SecretKey:
+    def scheme(self, key_bits: int) -> Scheme:
+        return default_scheme(key_bits, insecure_for_tests=self.insecure_for_tests)
+
+    def deal(self, scheme: Scheme) -> Dealt:
         self.authority.check_open()
-        return generate_key(self.randomness, key_bits, insecure_for_tests=self.insecure_for_tests)
+        return SHARED.deal(scheme, self.randomness)
 
     def _create(self, name: str, key_bits: int) -> Outcome[Key]:
-        check_key_bits(key_bits, insecure_for_tests=self.insecure_for_tests)
-        secret_key = self.draw(key_bits)
+        dealt = self.deal(self.scheme(key_bits))
         now = self.clock.now()
-        first = self.authority.make_epoch(secret_key, name, 1, now)
+        first = self.authority.make_epoch(dealt, name, 1, now)
         key = Key(name, key_bits, first.number, first.key_id, now)
         kept = self.store.create(key, first)
         return Outcome(kept, made=kept == key)

@@ -24,7 +24,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Epoch:
-    """One Paillier key: its signed public half, and the secret half wrapped."""
+    """One key: its signed public half, and what the dealer keeps of the secret half, wrapped."""
 
     key: str
     number: int

@@ -12,8 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from fedperm.errors import SettingsError
 from fedperm.wire.public_keys import text_of
 from fedperm_keyserver.records import Epoch, StoredIdentity
-from fedperm_secret.at_rest import KeyEncryptionKey, unwrap_secret_key, wrap_secret_key
-from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.at_rest import KeyEncryptionKey, unwrap_epoch_secret, wrap_epoch_secret
 
 _HEXADECIMAL = re.compile("[0-9a-fA-F]{64}")
 _SIGNING_KEY_OCTETS = 32
@@ -34,19 +33,12 @@ class Vault:
     kek: KeyEncryptionKey
     signing_key: Ed25519PrivateKey = field(repr=False)
     randomness: Random
-    insecure_for_tests: bool = False
 
-    def put_away(self, secret_key: SecretKey, key: str, epoch: int) -> bytes:
-        return wrap_secret_key(secret_key, self.kek, self.randomness, key=key, epoch=epoch)
+    def put_away(self, secret: bytes, key: str, epoch: int) -> bytes:
+        return wrap_epoch_secret(secret, self.kek, self.randomness, key=key, epoch=epoch)
 
-    def take_out(self, epoch: Epoch) -> SecretKey:
-        return unwrap_secret_key(
-            epoch.wrapped,
-            self.kek,
-            key=epoch.key,
-            epoch=epoch.number,
-            insecure_for_tests=self.insecure_for_tests,
-        )
+    def take_out(self, epoch: Epoch) -> bytes:
+        return unwrap_epoch_secret(epoch.wrapped, self.kek, key=epoch.key, epoch=epoch.number)
 
 
 def new_identity(kek: KeyEncryptionKey, randomness: Random) -> StoredIdentity:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS
+from fedperm.schemes.registry import DEFAULT_KEY_BITS
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.specs import given_or

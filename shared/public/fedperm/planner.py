@@ -1,13 +1,12 @@
-"""One function that chooses value bits, slots, groups and bucket width, and says why."""
+"""One function that chooses value bits and the layout of messages, and says why."""
 
 from dataclasses import dataclass
 
 from fedperm.errors import ParameterError
 from fedperm.fixed_point import FixedPoint
 from fedperm.normalisation import CENTRE
-from fedperm.schemes.paillier.multi_exponentiation import best_bucket_bits, multiplications
-from fedperm.schemes.paillier.packing import Packing
-from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS, PublicKey
+from fedperm.schemes.registry import DEFAULT_SCHEME
+from fedperm.schemes.scheme import Layout, Scheme
 from fedperm.windows import Geometry
 
 NOISE_TAIL = 8
@@ -25,41 +24,13 @@ SMALLEST_SCALE, LARGEST_SCALE = 1e-9, 1e9
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that fixes shapes and arithmetic of a run's messages, and the reasons.
-
-    bucket_bits and modmuls are a forecast for folding all clients at once; a fold of fewer
-    updates, or in parts, chooses its bucket width by the same function.
-    """
+    """Everything that fixes shapes and arithmetic of a run's messages, and the reasons."""
 
     geometry: Geometry
     fixed_point: FixedPoint
-    packing: Packing
-    bucket_bits: int
-    modmuls: int
+    scheme: Scheme
+    layout: Layout
     reasons: tuple[str, ...]
-
-    @property
-    def mask_ciphertexts(self) -> int:
-        """Ciphertexts one client encrypts and uploads."""
-        return self.geometry.patterns * self.packing.groups * self.geometry.k1
-
-    @property
-    def units(self) -> int:
-        """Those of them that hold a 1: one a column of each pattern's mask."""
-        return self.geometry.patterns * self.geometry.k1
-
-    @property
-    def aggregate_ciphertexts(self) -> int:
-        """Ciphertexts the aggregator publishes and every client decrypts."""
-        return self.geometry.windows * self.packing.groups
-
-    def check_key(self, public_key: PublicKey) -> None:
-        """Slots are cut for one key size; under a shorter key sums would wrap round silently."""
-        if public_key.key_bits != self.packing.key_bits:
-            raise ParameterError(
-                f"a key of {public_key.key_bits} bits for a plan of {self.packing.key_bits} bits",
-                "plan the run for the key it uses",
-            )
 
 
 def plan(
@@ -69,7 +40,7 @@ def plan(
     k2: int,
     clients: int,
     laplace_scale: float = 0.0,
-    key_bits: int = DEFAULT_KEY_BITS,
+    scheme: Scheme = DEFAULT_SCHEME,
     value_bits: int | None = None,
 ) -> Plan:
     """The cheapest plan whose rounding is negligible beside the noise; any choice can be pinned."""
@@ -82,18 +53,13 @@ def plan(
     reach = CENTRE + NOISE_TAIL * laplace_scale
     chosen_bits = choose_value_bits(reach, laplace_scale) if value_bits is None else value_bits
     fixed_point = FixedPoint(chosen_bits, reach)
-    packing = Packing(key_bits, clients, chosen_bits, k1)
-    bases, bits = clients * k1, geometry.superwindow * chosen_bits
-    bucket_bits = best_bucket_bits(bases, bits)
-    modmuls = geometry.patterns * packing.groups * sum(multiplications(bases, bits, bucket_bits))
+    layout = scheme.layout(geometry, chosen_bits, clients)
     reasons = (
         _explain_geometry(geometry),
         _explain_value_bits(fixed_point, laplace_scale, pinned=value_bits is not None),
-        _explain_packing(packing),
-        f"buckets: digits of {bucket_bits} bits cost the fewest multiplications when {clients} "
-        f"updates are folded together, about {modmuls:,}",
+        *layout.reasons,
     )
-    return Plan(geometry, fixed_point, packing, bucket_bits, modmuls, reasons)
+    return Plan(geometry, fixed_point, scheme, layout, reasons)
 
 
 def choose_value_bits(reach: float, laplace_scale: float) -> int:
@@ -128,11 +94,3 @@ def _explain_value_bits(fixed_point: FixedPoint, laplace_scale: float, *, pinned
     capped = fixed_point.value_bits == MOST_CHOSEN_BITS
     origin = "as asked" if pinned else "the most it chooses" if capped else "the fewest that do"
     return f"values: {fixed_point.value_bits} bits, {origin}: {effect}"
-
-
-def _explain_packing(packing: Packing) -> str:
-    return (
-        f"slots: {packing.slot_bits} bits hold the sum of {packing.clients} client(s), at most "
-        f"{packing.top_sum:,}; a {packing.key_bits}-bit plaintext has {packing.slots} of them, "
-        f"so a column of {packing.k1:,} rows needs {packing.groups} group(s)"
-    )

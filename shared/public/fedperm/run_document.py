@@ -15,8 +15,10 @@ from fedperm.fixed_point import MAX_VALUE_BITS
 from fedperm.noise.law import FINE_GRID
 from fedperm.norm_bound import NormBound, NormForm
 from fedperm.planner import Plan, plan
-from fedperm.schemes.paillier.packing import MAX_CLIENTS
-from fedperm.schemes.paillier.public_key import check_key_bits
+from fedperm.schemes.registry import default_scheme
+from fedperm.schemes.scheme import MAX_CLIENTS, PublicKey, Scheme
+from fedperm.uploads.form import UpdateTerms
+from fedperm.uploads.registry import UPLOAD_FORMS
 from fedperm.wire.message import MOST_NAMED, Lax, Many, Message, Name, Sha256, place_of
 from fedperm.wire.public_keys import KeyText
 
@@ -172,11 +174,14 @@ class RunDocument(Message):
     @model_validator(mode="after")
     def _is_possible(self) -> Self:
         try:
-            check_key_bits(self.key.key_bits, insecure_for_tests=self.insecure_for_tests)
             self._check_norm_bound()
         except FedPermError as error:
             raise ValueError(str(error)) from None
         return self
+
+    @cached_property
+    def scheme(self) -> Scheme:
+        return default_scheme(self.key.key_bits, insecure_for_tests=self.insecure_for_tests)
 
     @cached_property
     def plan(self) -> Plan:
@@ -187,9 +192,14 @@ class RunDocument(Message):
             k2=self.shuffle.k2,
             clients=self.rounds.clients_per_round,
             laplace_scale=self.noise.laplace_scale,
-            key_bits=self.key.key_bits,
+            scheme=self.scheme,
             value_bits=self.value_bits,
         )
+
+    def terms(self, public_key: PublicKey) -> UpdateTerms:
+        """What updates under this key must be."""
+        half = self.scheme.public_half(public_key, self.plan.layout)
+        return UpdateTerms(UPLOAD_FORMS["masks"], self.plan, self.bound, half)
 
     @cached_property
     def bound(self) -> NormBound | None:

@@ -11,9 +11,6 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from fedperm.errors import SealedError, SettingsError
-from fedperm_secret.access import SECRET_KEY_ACCESS
-from fedperm_secret.schemes.paillier.keys import SecretKey
-from fedperm_secret.schemes.paillier.storage import secret_key_from_bytes, secret_key_to_bytes
 
 KEY_OCTETS = 32
 _NONCE_OCTETS = 12
@@ -55,23 +52,14 @@ class KeyEncryptionKey:
     __reduce__ = __getstate__
 
 
-def wrap_secret_key(
-    secret_key: SecretKey, kek: KeyEncryptionKey, randomness: Random, *, key: str, epoch: int
+def wrap_epoch_secret(
+    secret: bytes, kek: KeyEncryptionKey, randomness: Random, *, key: str, epoch: int
 ) -> bytes:
-    octets = secret_key_to_bytes(secret_key, SECRET_KEY_ACCESS)
-    return kek.wrap(octets, _purpose(key, epoch), randomness)
+    return kek.wrap(secret, _purpose(key, epoch), randomness)
 
 
-def unwrap_secret_key(
-    wrapped: bytes,
-    kek: KeyEncryptionKey,
-    *,
-    key: str,
-    epoch: int,
-    insecure_for_tests: bool = False,
-) -> SecretKey:
-    octets = kek.unwrap(wrapped, _purpose(key, epoch))
-    return secret_key_from_bytes(octets, SECRET_KEY_ACCESS, insecure_for_tests=insecure_for_tests)
+def unwrap_epoch_secret(wrapped: bytes, kek: KeyEncryptionKey, *, key: str, epoch: int) -> bytes:
+    return kek.unwrap(wrapped, _purpose(key, epoch))
 
 
 def _purpose(key: str, epoch: int) -> str:

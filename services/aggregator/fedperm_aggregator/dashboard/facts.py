@@ -8,6 +8,7 @@ from fedperm_aggregator.dashboard.views import Facts, Key
 def facts(frozen: FrozenDocument) -> Facts:
     document = frozen.content
     plan, bound, rounds = document.plan, document.norm_bound, document.rounds
+    costs = plan.layout.costs(workers=1)
     return Facts(
         run=document.run,
         document=frozen.sha256,
@@ -25,8 +26,8 @@ def facts(frozen: FrozenDocument) -> Facts:
         min_contributors=rounds.min_contributors,
         deadline_seconds=rounds.deadline_seconds,
         key_bits=document.key.key_bits,
-        mask_ciphertexts=plan.mask_ciphertexts,
-        aggregate_ciphertexts=plan.aggregate_ciphertexts,
+        mask_ciphertexts=costs.ciphertexts,
+        aggregate_ciphertexts=costs.sums,
         insecure_for_tests=document.insecure_for_tests,
     )
 

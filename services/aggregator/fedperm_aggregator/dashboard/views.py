@@ -161,21 +161,3 @@ class RoundsNews(Message):
 class SessionView(Message):
     form_token: str
     ends_at: float
-
-
-class Demonstration(Message):
-    """A synthetic update, row by row as octets in base64: what a client has, and what it sends.
-    `mask` is the secret permutation of the first pattern, and `ciphertexts` its encrypted masks,
-    `ciphertext_octets` each; None before the run has a key."""
-
-    windows: int
-    k1: int
-    k2: int
-    plain: str
-    shuffled: str
-    noised: str | None
-    noised_shuffled: str | None
-    laplace_scale: float
-    mask: Many[int]
-    ciphertexts: str | None
-    ciphertext_octets: int

@@ -12,7 +12,7 @@ from fedperm.wire.message import Name
 from fedperm.wire.statements import RoundNumber
 from fedperm_aggregator.dashboard.assets import asset
 from fedperm_aggregator.dashboard.live import News
-from fedperm_aggregator.dashboard.views import Demonstration, Facts, SessionView
+from fedperm_aggregator.dashboard.views import Facts, SessionView
 from fedperm_aggregator.routes.browser import (
     FORM_TOKEN,
     NOT_KEPT,
@@ -100,12 +100,6 @@ def facts(run: Name, board: Board, response: Response) -> Facts:
 def round_report(run: Name, number: RoundNumber, board: Board, response: Response) -> RoundReport:
     response.headers.update(NOT_KEPT)
     return board.round(run, number)
-
-
-@router.get("/api/runs/{run}/demonstration", dependencies=OPERATOR)
-def demonstration(run: Name, board: Board, response: Response) -> Demonstration:
-    response.headers.update(NOT_KEPT)
-    return board.demonstration(run)
 
 
 @router.get("/api/live", dependencies=OPERATOR)

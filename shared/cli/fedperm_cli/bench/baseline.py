@@ -18,6 +18,7 @@ from fedperm_cli.bench.paper import PaperCounts
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from fedperm_secret.schemes.paillier.storage import secret_key_to_phe
+from fedperm_secret.schemes.scheme import SecretKey as AnySecretKey
 
 ENCRYPTIONS_PER_ROUND = 5
 PRODUCTS_PER_ROUND = 500
@@ -46,7 +47,9 @@ class BaselineSeconds:
 class PythonPaillier:
     """Each method is one round: the mean CPU seconds of one operation."""
 
-    def __init__(self, key: SecretKey, value_bits: int, instruments: Instruments) -> None:
+    def __init__(self, key: AnySecretKey, value_bits: int, instruments: Instruments) -> None:
+        if not isinstance(key, SecretKey):
+            raise TypeError("python-paillier is compared with Paillier's scheme only")
         self._private: Any = secret_key_to_phe(key, SECRET_KEY_ACCESS)
         self._value_bits = value_bits
         self._instruments = instruments

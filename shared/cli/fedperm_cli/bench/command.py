@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from fedperm.randomness import from_operating_system
-from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS
+from fedperm.schemes.registry import DEFAULT_KEY_BITS
 from fedperm_cli.bench.experiment import Measurements, prepare_key, run
 from fedperm_cli.bench.illustration import NUMBERS, illustrate
 from fedperm_cli.bench.measurement import Clock, Instruments

@@ -18,11 +18,18 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
+from fedperm.aggregate import EncryptedSum
 from fedperm.planner import Plan
-from fedperm.schemes.paillier.aggregation import EncryptedSum
 from fedperm.workers import Workers, worker_processes
 from fedperm_cli.bench.baseline import OperationSeconds, PythonPaillier, summarise
-from fedperm_cli.bench.federation import ClientCost, Federation, Fold, KeyMaterial, Upload
+from fedperm_cli.bench.federation import (
+    ClientCost,
+    Federation,
+    Fold,
+    KeyMaterial,
+    Upload,
+    material_of,
+)
 from fedperm_cli.bench.measurement import (
     Instruments,
     ModularMultiplication,
@@ -30,9 +37,7 @@ from fedperm_cli.bench.measurement import (
     timed,
 )
 from fedperm_cli.bench.settings import Settings
-from fedperm_secret.schemes.paillier.decryption import Decryptor
-from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
-from fedperm_secret.schemes.paillier.keys import generate_key
+from fedperm_secret.schemes.registry import SECRET_SCHEMES
 
 BASELINE_ENCRYPTION_ROUNDS = 6
 """At the least; one follows every client."""
@@ -98,15 +103,13 @@ class PreparedKey:
 def prepare_key(settings: Settings, instruments: Instruments) -> PreparedKey:
     """A fresh key and its tables."""
     instruments.steps.begin("Key and tables", 2)
-    key = generate_key(
-        instruments.randomness,
-        settings.key_bits,
-        insecure_for_tests=settings.insecure_test_key,
-    )
+    plan = settings.plan()
+    key = SECRET_SCHEMES[plan.scheme.name].generate(plan.scheme, instruments.randomness)
     instruments.steps.advance()
-    tables = timed(instruments.clock, lambda: SecretBlinding(key))
+    material = material_of(key, plan)
+    tables = timed(instruments.clock, material.half.warm_up)
     instruments.steps.advance()
-    return PreparedKey(KeyMaterial(key, tables.result, Decryptor(key)), tables.cpu_seconds)
+    return PreparedKey(material, tables.cpu_seconds)
 
 
 def run(settings: Settings, prepared: PreparedKey, instruments: Instruments) -> Measurements:
@@ -129,7 +132,7 @@ class Experiment:
         key = prepared.material.key
         self._federation = Federation(plan, prepared.material, directory, instruments)
         self._baseline = PythonPaillier(key, plan.fixed_point.value_bits, instruments)
-        self._modmul = ModularMultiplication(key.public_key.n_squared, instruments)
+        self._modmul = ModularMultiplication(key.public_key, instruments)
 
     def run(self) -> Measurements:
         encryption = self._encrypt()
@@ -181,7 +184,7 @@ class Experiment:
         return [self._baseline.product() for _ in range(AGGREGATION_ROUNDS)]
 
     def _decrypt(self, total: EncryptedSum) -> Decryption:
-        rounds = decryption_rounds(self._federation.plan.aggregate_ciphertexts)
+        rounds = decryption_rounds(self._federation.plan.layout.costs(workers=1).sums)
         self._instruments.steps.begin("Decrypting", rounds)
         ours, baseline = [], []
         for _ in range(rounds):

@@ -9,40 +9,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedperm.averaging import unpack_sum
+from fedperm.aggregate import EncryptedSum, check_sums, decode_aggregate, encode_aggregate
 from fedperm.norm_bound import NormBound
-from fedperm.permutation import draw_patterns
 from fedperm.planner import Plan
-from fedperm.schemes.paillier.aggregation import (
-    BoundedUpdate,
-    EncryptedSum,
-    fold,
-    rerandomise,
-)
-from fedperm.schemes.paillier.blinding import BlindingPool
-from fedperm.schemes.paillier.fold_job import StoredMasks, Work
-from fedperm.schemes.paillier.masks import MaskEncoder
-from fedperm.update import Update, build_update
-from fedperm.wire.aggregate import decode_aggregate, encode_aggregate
-from fedperm.wire.update import decode_update, encode_update, update_body
+from fedperm.schemes.scheme import Encoder, MaskedValues, StoredUpload, Work
+from fedperm.uploads.form import UpdateTerms, examine
+from fedperm.uploads.masks import MASKS, VALUES
 from fedperm.workers import Workers
 from fedperm_cli.bench.measurement import Instruments, timed
 from fedperm_cli.bench.settings import ValueKind
-from fedperm_secret.schemes.paillier.decryption import Decryptor
-from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
-from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.schemes.registry import SECRET_SCHEMES
+from fedperm_secret.schemes.scheme import SecretHalf, SecretKey
 
-FACTORS_PER_STEP = 500
+PIECES_PER_STEP = 500
 """Blinding factors between two steps of the progress bar: a fraction of a second."""
 
 
 @dataclass(frozen=True)
 class KeyMaterial:
-    """A secret key with its tables, made once for all clients."""
+    """A secret key with its tables, made once for all clients and layouts."""
 
     key: SecretKey
-    blinding: SecretBlinding
-    decryptor: Decryptor
+    half: SecretHalf
+
+
+def material_of(key: SecretKey, plan: Plan) -> KeyMaterial:
+    return KeyMaterial(key, SECRET_SCHEMES[plan.scheme.name].secret_half(key, plan.layout))
 
 
 @dataclass(frozen=True)
@@ -58,17 +50,18 @@ class ClientCost:
 class Upload:
     """An update as it lies at the aggregator."""
 
-    update: BoundedUpdate
+    update: MaskedValues
     body_bytes: int
     cost: ClientCost
 
 
 @dataclass(frozen=True)
 class Fold:
-    """The encrypted sum and what it cost, all processes together."""
+    """The encrypted sum and what it cost, all processes together; of that the jobs alone."""
 
     total: EncryptedSum
     work: Work
+    jobs_cpu_seconds: float
     wall_seconds: float
 
 
@@ -87,16 +80,18 @@ class Federation:
         self, plan: Plan, material: KeyMaterial, directory: Path, instruments: Instruments
     ) -> None:
         self.plan = plan
-        self._material = material
-        self._public_key = material.key.public_key
+        self._half = material.half.with_layout(plan.layout)
+        # a limit that no values can exceed, so that the expected sum is the plain one
+        limit = 2 * plan.fixed_point.reach * math.sqrt(plan.geometry.padded_d)
+        public = plan.scheme.public_half(material.key.public_key, plan.layout)
+        self._terms = UpdateTerms(MASKS, plan, NormBound(limit), public)
         self._directory = directory
         self._instruments = instruments
         self._clock = instruments.clock
-        self._encoder = MaskEncoder(self._public_key, plan)
 
     @property
     def steps_per_client(self) -> int:
-        return -(-self.plan.mask_ciphertexts // FACTORS_PER_STEP)
+        return -(-self.plan.layout.costs(workers=1).ciphertexts // PIECES_PER_STEP)
 
     def draw_values(self, kind: ValueKind) -> NDArray[Any]:
         """Coded windows of one client, padded positions included."""
@@ -110,15 +105,18 @@ class Federation:
 
     def upload(self, name: str, coded: NDArray[Any]) -> Upload:
         """One client's masks, drawn and encrypted afresh, and the aggregator's check of them."""
-        pool = BlindingPool(self._material.blinding, self._instruments.randomness)
-        offline = self._fill(pool)
-        built = timed(self._clock, lambda: self._build(coded, pool))
+        randomness, body = self._instruments.randomness, self._terms.body
+        encoder = self._half.encoder(randomness)
+        offline = self._fill(encoder)
+        built = timed(self._clock, lambda: MASKS.prepare(coded, self.plan, encoder, randomness))
         path = self._directory / name
-        path.write_bytes(encode_update(built.result, self.plan, self._public_key))
-        body = path.read_bytes()
-        checked = timed(self._clock, lambda: decode_update(body, self.plan, self._public_key))
+        path.write_bytes(body.encode(built.result))
+        octets = memoryview(path.read_bytes())
+        checked = timed(self._clock, lambda: examine(octets, self._terms))
         cost = ClientCost(offline, built.cpu_seconds, checked.cpu_seconds)
-        return Upload(self._bound(path, checked.result), len(body), cost)
+        offsets = {tensor.name: body.offset_of(tensor.name) for tensor in body.tensors}
+        update = MaskedValues(StoredUpload(path, offsets), built.result[VALUES])
+        return Upload(update, len(octets), cost)
 
     def fold(self, uploads: list[Upload], workers: Workers) -> Fold:
         """All uploads at once. The processes are started before the clock: a running aggregator
@@ -132,52 +130,40 @@ class Federation:
                 steps.begin("Folding", total)
             steps.advance()
 
-        folded = timed(
-            self._clock,
-            lambda: fold(updates, self.plan, self._public_key, workers, on_progress),
-        )
-        total, work = folded.result
+        folded = timed(self._clock, lambda: self._terms.half.fold(updates, workers, on_progress))
+        arrays, work = folded.result
         parent = Work(cpu_seconds=folded.cpu_seconds)
-        return Fold(total, work + parent, folded.wall_seconds)
+        total = EncryptedSum(arrays, len(uploads))
+        return Fold(total, work + parent, work.cpu_seconds, folded.wall_seconds)
+
+    def rerandomise(self, total: EncryptedSum, workers: Workers) -> tuple[EncryptedSum, Work]:
+        randomness = self._instruments.randomness
+        arrays, work = self._terms.half.rerandomise(total.arrays, randomness, workers)
+        return EncryptedSum(arrays, total.contributors), work
 
     def publish(self, total: EncryptedSum, workers: Workers) -> Publication:
-        randomness = self._instruments.randomness
-        fresh = timed(
-            self._clock, lambda: rerandomise(total, self._public_key, randomness, workers)
-        )
+        fresh = timed(self._clock, lambda: self.rerandomise(total, workers))
         published, work = fresh.result
-        body = encode_aggregate(published, self.plan, self._public_key)
+        body = encode_aggregate(published, self.plan)
         return Publication(body, fresh.cpu_seconds + work.cpu_seconds)
 
     def download(self, body: bytes) -> EncryptedSum:
-        return decode_aggregate(body, self.plan, self._public_key)
+        return decode_aggregate(body, self.plan, self._terms.half)
 
     def decrypt(self, total: EncryptedSum) -> NDArray[np.int64]:
         """What a client does with a downloaded aggregate: the integer sums (windows, k1)."""
-        plaintexts = self._material.decryptor.decrypt_sum(total)
-        return unpack_sum(plaintexts, total.contributors, self.plan)
+        sums = self._half.decrypt(total.arrays)
+        check_sums(sums, total.contributors, self.plan)
+        return sums
 
-    def _fill(self, pool: BlindingPool) -> float:
-        """CPU seconds to fill the pool for one update; the bar is drawn between the clocks."""
-        wanted, seconds = self.plan.mask_ciphertexts, 0.0
-        while len(pool) < wanted:
-            count = min(FACTORS_PER_STEP, wanted - len(pool))
-            seconds += timed(self._clock, partial(pool.fill, count)).cpu_seconds
+    def _fill(self, encoder: Encoder) -> float:
+        """CPU seconds of what is done ahead of one update; the bar is drawn between the clocks."""
+        seconds = 0.0
+        while encoder.ready < encoder.ahead:
+            count = min(PIECES_PER_STEP, encoder.ahead - encoder.ready)
+            seconds += timed(self._clock, partial(encoder.fill, count)).cpu_seconds
             self._instruments.steps.advance()
         return seconds
-
-    def _build(self, coded: NDArray[Any], pool: BlindingPool) -> Update:
-        patterns = draw_patterns(self.plan.geometry, self._instruments.randomness)
-        return build_update(coded, patterns, self.plan.geometry, self._encoder, pool)
-
-    def _bound(self, path: Path, update: Update) -> BoundedUpdate:
-        """Norm bounding as the aggregator does it, with a limit that no values can exceed, so
-        that the expected sum is the plain one."""
-        fixed_point = self.plan.fixed_point
-        limit = 2 * fixed_point.reach * math.sqrt(update.values.size)
-        bounded = NormBound(limit).apply(update.values, fixed_point)
-        offset = update_body(self.plan, self._public_key).offset_of("masks")
-        return BoundedUpdate(StoredMasks(path, offset), bounded.values)
 
 
 def _start(_worker: int) -> None:

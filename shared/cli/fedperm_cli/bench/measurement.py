@@ -9,8 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Generic, TypeVar
 
-from gmpy2 import mpz
-
+from fedperm.schemes.paillier.public_key import PublicKey
+from fedperm.schemes.scheme import PublicKey as AnyPublicKey
 from fedperm_cli.progress import Steps
 
 T = TypeVar("T")
@@ -59,11 +59,12 @@ class ModularMultiplication:
     a multiplication takes here, and so the strictest unit.
     """
 
-    def __init__(self, n_squared: mpz, instruments: Instruments) -> None:
-        self._n_squared = n_squared
+    def __init__(self, key: AnyPublicKey, instruments: Instruments) -> None:
+        if not isinstance(key, PublicKey):
+            raise TypeError("python-paillier is compared with Paillier's scheme only")
+        self._n_squared = key.n_squared
         self._clock = instruments.clock
-        self._a = mpz(instruments.randomness.randrange(int(n_squared)))
-        self._b = mpz(instruments.randomness.randrange(int(n_squared)))
+        self._a, self._b = (key.draw_residue(instruments.randomness) for _ in range(2))
 
     def batches(self, count: int) -> list[float]:
         """CPU seconds for one multiplication, batch by batch."""

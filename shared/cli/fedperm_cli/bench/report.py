@@ -81,23 +81,24 @@ class Report:
 
 def baseline_seconds(measured: Measurements) -> BaselineSeconds:
     plan = measured.plan
-    return estimate(measured.baseline, paper_counts(plan.geometry, plan.packing.clients))
+    return estimate(measured.baseline, paper_counts(plan.geometry, plan.layout.clients))
 
 
 def build_report(measured: Measurements) -> Report:
     plan = measured.plan
-    geometry, packing = plan.geometry, plan.packing
+    geometry, layout = plan.geometry, plan.layout
+    facts = layout.facts
     return Report(
         k1=geometry.k1,
         k2=geometry.k2,
         d=geometry.d,
-        clients=packing.clients,
-        key_bits=packing.key_bits,
-        value_bits=packing.value_bits,
-        slot_bits=packing.slot_bits,
-        slots=packing.slots,
-        groups=packing.groups,
-        ciphertexts_per_client=plan.mask_ciphertexts,
+        clients=layout.clients,
+        key_bits=facts["key_bits"],
+        value_bits=plan.fixed_point.value_bits,
+        slot_bits=facts["slot_bits"],
+        slots=facts["slots"],
+        groups=facts["groups"],
+        ciphertexts_per_client=layout.costs(workers=1).ciphertexts,
         upload_bytes_per_client=measured.upload_bytes,
         download_bytes=measured.download_bytes,
         encrypt=_encrypt(measured),
@@ -108,7 +109,7 @@ def build_report(measured: Measurements) -> Report:
         peak_rss_bytes=measured.peak_rss_bytes,
         exact=measured.exact,
         phe_ratio=_ratios(measured),
-        paper_seconds=paper_seconds(geometry, packing.clients, packing.key_bits),
+        paper_seconds=paper_seconds(geometry, layout.clients, plan.scheme.key_bits),
     )
 
 
@@ -119,14 +120,15 @@ def _encrypt(measured: Measurements) -> EncryptReport:
 
 def _aggregate(measured: Measurements) -> AggregateReport:
     work = measured.fold.work
+    modmuls = work.counts["modmuls"]
     return AggregateReport(
         cpu_seconds=work.cpu_seconds,
         wall_seconds=measured.fold.wall_seconds,
-        modmuls=work.modmuls,
-        half_size_modmuls=work.half_size_modmuls,
-        split_bases=work.split_bases,
+        modmuls=modmuls,
+        half_size_modmuls=work.counts["half_size_modmuls"],
+        split_bases=work.counts["split_bases"],
         modmul_seconds=measured.modmul_seconds,
-        efficiency=work.modmuls * measured.modmul_seconds / work.cpu_seconds,
+        efficiency=modmuls * measured.modmul_seconds / work.cpu_seconds,
     )
 
 

@@ -5,7 +5,8 @@ from enum import StrEnum
 
 from fedperm.errors import ParameterError
 from fedperm.planner import Plan, plan
-from fedperm.schemes.paillier.public_key import check_key_bits
+from fedperm.schemes.registry import default_scheme
+from fedperm.schemes.scheme import Scheme
 from fedperm.windows import Geometry
 
 
@@ -31,11 +32,15 @@ class Settings:
     insecure_test_key: bool
 
     def __post_init__(self) -> None:
-        check_key_bits(self.key_bits, insecure_for_tests=self.insecure_test_key)
+        _ = self.scheme
         if self.processes < 1:
             raise ParameterError(
                 f"{self.processes} worker processes", "choose at least 1, at most one per core"
             )
+
+    @property
+    def scheme(self) -> Scheme:
+        return default_scheme(self.key_bits, insecure_for_tests=self.insecure_test_key)
 
     def plan(self) -> Plan:
         geometry = self.geometry
@@ -45,6 +50,6 @@ class Settings:
             k2=geometry.k2,
             clients=self.clients,
             laplace_scale=self.laplace_scale,
-            key_bits=self.key_bits,
+            scheme=self.scheme,
             value_bits=self.value_bits,
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fedperm.schemes.paillier.public_key import check_key_bits
+from fedperm.schemes.registry import default_scheme
 from fedperm_cli.recipes import (
     DIGITS,
     MNIST,
@@ -49,7 +49,7 @@ class DemoOptions(RecipeOptions):
 
 def check_demo(options: DemoOptions) -> None:
     """Refuses what is impossible before anything is started."""
-    check_key_bits(options.key_bits, insecure_for_tests=options.insecure_test_key)
+    default_scheme(options.key_bits, insecure_for_tests=options.insecure_test_key)
     check_task_options(options)
     check(run_options(options, min_records=1))
 

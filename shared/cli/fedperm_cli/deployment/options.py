@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fedperm.schemes.paillier.public_key import check_key_bits
+from fedperm.schemes.registry import default_scheme
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.names import checked_name
 from fedperm_cli.recipes import (
@@ -84,7 +84,7 @@ class OperationOptions(RecipeOptions):
 
 def check_operation(options: OperationOptions) -> None:
     """Refuses what is impossible before any server is asked."""
-    check_key_bits(options.key_bits, insecure_for_tests=options.insecure_test_key)
+    default_scheme(options.key_bits, insecure_for_tests=options.insecure_test_key)
     check_task_options(options)
     if options.quorum > options.most_clients:
         raise OptionsError(

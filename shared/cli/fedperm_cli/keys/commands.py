@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS
+from fedperm.schemes.registry import DEFAULT_KEY_BITS
 from fedperm.wire.key_server import KeyList, KeyRequest, KeyStatus
 from fedperm_cli.exit_codes import EPILOG
 from fedperm_cli.keys.audit import VerifiedLog, read_log

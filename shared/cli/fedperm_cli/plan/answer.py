@@ -10,7 +10,6 @@ from fedperm.privacy.calibration import guarantee
 from fedperm.privacy.registry import accountant_named
 from fedperm.privacy.rendering import as_json
 from fedperm.privacy.report import PrivacyReport
-from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.windows import Geometry
 from fedperm_cli.average_noise import AverageNoise
 from fedperm_cli.plan.choices import Choice, geometries, marked, suggested
@@ -41,18 +40,16 @@ class Answer:
         return AverageNoise(self.laplace_scale, self.options.clients, self.options.rounds)
 
     def to_json(self) -> str:
-        geometry, packing = self.plan.geometry, self.plan.packing
+        geometry, layout = self.plan.geometry, self.plan.layout
         noise = self.average_noise
         members = {
             "d": geometry.d,
             "k1": geometry.k1,
             "k2": geometry.k2,
-            "clients": packing.clients,
+            "clients": layout.clients,
             "rounds": self.options.rounds,
-            "key_bits": packing.key_bits,
-            "value_bits": packing.value_bits,
-            "slots": packing.slots,
-            "groups": packing.groups,
+            "value_bits": self.plan.fixed_point.value_bits,
+            **layout.facts,
             "laplace_scale": self.laplace_scale,
             "average_noise": None if noise is None else noise.members(),
             "reasons": list(self.plan.reasons),
@@ -73,9 +70,8 @@ def check(options: PlanOptions) -> None:
 class Planner:
     """For one machine, key and wish."""
 
-    def __init__(self, options: PlanOptions, key: PublicKey, speed: Speed) -> None:
+    def __init__(self, options: PlanOptions, speed: Speed) -> None:
         self._options = options
-        self._key = key
         self._speed = speed
         self._noise = options.noise()
         self._accountant: Accountant = accountant_named(options.accountant)
@@ -99,13 +95,13 @@ class Planner:
         report = None
         if self._noise is not None:
             report = report_on(self._options.settings(geometry), GivenScale(scale))
-        cost = forecast(shape, self._key, self._speed, self._options.processes)
+        cost = forecast(shape, self._speed, self._options.processes)
         return Answer(self._options, shape, scale, self._speed, cost, report, marked(choices))
 
     def _weigh(self, geometry: Geometry) -> Choice:
         law = self._law(geometry)
         shape = self._shape(geometry, 0.0 if law is None else law.laplace_scale)
-        cost = forecast(shape, self._key, self._speed, self._options.processes)
+        cost = forecast(shape, self._speed, self._options.processes)
         return Choice(
             k1=geometry.k1,
             k2=geometry.k2,
@@ -139,7 +135,7 @@ class Planner:
             k2=geometry.k2,
             clients=options.clients,
             laplace_scale=scale,
-            key_bits=options.key_bits,
+            scheme=options.scheme,
             value_bits=options.value_bits,
         )
 

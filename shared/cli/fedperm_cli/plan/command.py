@@ -13,7 +13,6 @@ from fedperm.randomness import from_operating_system
 from fedperm_cli.bench.measurement import Clock, Instruments
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
-from fedperm_cli.plan.measuring_keys import measuring_key
 from fedperm_cli.plan.options import PlanOptions
 from fedperm_cli.plan.speed import measure_speed
 from fedperm_cli.progress import steps_on
@@ -47,8 +46,5 @@ def _answer(options: PlanOptions) -> "Answer":
     check(options)
     randomness = from_operating_system()
     with steps_on(Console(stderr=True)) as steps:
-        key = measuring_key(
-            options.key_bits, randomness, insecure_for_tests=options.insecure_test_key
-        )
-        speed = measure_speed(key, Instruments(Clock(), randomness, steps))
-        return Planner(options, key.public_key, speed).answer(steps)
+        speed = measure_speed(options.scheme, Instruments(Clock(), randomness, steps))
+        return Planner(options, speed).answer(steps)

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 
 from fedperm.run_document import RunDocument
-from fedperm.schemes.paillier.public_key import PublicKey
-from fedperm.wire.update import update_body
-from fedperm_cli.plan.forecast import CLIENT_PROCESS_BYTES, client_holds
+from fedperm_cli.plan.forecast import client_memory, upload_size
 
 _MODELS_KEPT = 3
 """A checkpoint, its next version while that is written, and the exported model."""
@@ -19,9 +17,6 @@ class Needs:
     client_memory: int | None
 
 
-def needs_of(document: RunDocument, key: PublicKey) -> Needs:
-    """`key` is any of the run's length."""
-    shape = document.plan
-    upload = update_body(shape, key).size
+def needs_of(document: RunDocument) -> Needs:
     models = _MODELS_KEPT * 8 * document.model.parameters
-    return Needs(2 * upload + models, CLIENT_PROCESS_BYTES + client_holds(shape, key, upload))
+    return Needs(2 * upload_size(document.plan) + models, client_memory(document.plan))

@@ -7,7 +7,8 @@ import typer
 
 from fedperm.errors import ParameterError
 from fedperm.privacy.record_level import LocalTraining
-from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS, check_key_bits
+from fedperm.schemes.registry import DEFAULT_KEY_BITS, default_scheme
+from fedperm.schemes.scheme import Scheme
 from fedperm.windows import Geometry
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.presets import PAPER_DELTA, PAPER_EPSILON, PAPER_ROUNDS
@@ -70,7 +71,7 @@ class PlanOptions:
 
     def check(self) -> None:
         """Refuses before anything is measured."""
-        check_key_bits(self.key_bits, insecure_for_tests=self.insecure_test_key)
+        _ = self.scheme
         for name, value in (
             ("--d", self.d), ("--clients", self.clients), ("--rounds", self.rounds),
             ("--processes", self.processes),
@@ -83,6 +84,10 @@ class PlanOptions:
             )
         if self.k1 is None and (self.k2 != 1 or self.no_choices):
             raise OptionsError("--k2 and --no-choices need a k1", "also give --k1")
+
+    @property
+    def scheme(self) -> Scheme:
+        return default_scheme(self.key_bits, insecure_for_tests=self.insecure_test_key)
 
     @property
     def wanted(self) -> Geometry | None:

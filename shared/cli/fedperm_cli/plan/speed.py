@@ -8,16 +8,12 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from fedperm.planner import Plan, plan
-from fedperm.schemes.paillier.aggregation import fold, rerandomise
-from fedperm.schemes.paillier.fold_job import Work
-from fedperm.schemes.paillier.multi_exponentiation import HALF_SIZE_COST, SPLIT_COST
+from fedperm.schemes.scheme import Scheme
 from fedperm.workers import Workers
-from fedperm_cli.bench.federation import Federation, KeyMaterial
+from fedperm_cli.bench.federation import Federation, KeyMaterial, material_of
 from fedperm_cli.bench.measurement import Instruments, timed
 from fedperm_cli.bench.settings import ValueKind
-from fedperm_secret.schemes.paillier.decryption import Decryptor
-from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
-from fedperm_secret.schemes.paillier.keys import SecretKey
+from fedperm_secret.schemes.registry import SECRET_SCHEMES
 
 ROUNDS = 3
 """Of which the median counts: other programs may run at the same time."""
@@ -27,7 +23,7 @@ _CLIENTS, _K1, _WINDOWS, _VALUE_BITS = 2, 160, 10, 8
 
 @dataclass(frozen=True)
 class Speed:
-    """CPU seconds: `tables` once a key, `multiply` a multiplication modulo n^2 (`weight`), the
+    """CPU seconds: `tables` once a key, `multiply` the scheme's unit of work (`Layout.weight`), the
     others a ciphertext."""
 
     tables: float
@@ -39,27 +35,22 @@ class Speed:
     decrypt: float
 
 
-def measure_speed(key: SecretKey, instruments: Instruments) -> Speed:
+def measure_speed(scheme: Scheme, instruments: Instruments) -> Speed:
+    """With a key that is made for measuring: to draw a long one takes longer than this."""
     instruments.steps.begin("Measuring this machine", ROUNDS + 1)
-    tables = timed(instruments.clock, lambda: SecretBlinding(key))
+    small = _small_plan(scheme)
+    key = SECRET_SCHEMES[scheme.name].measuring_key(scheme, instruments.randomness)
+    material = material_of(key, small)
+    tables = timed(instruments.clock, material.half.warm_up)
     instruments.steps.advance()
-    material = KeyMaterial(key, tables.result, Decryptor(key))
     rounds = []
     for _ in range(ROUNDS):
-        rounds.append(_round(material, tables.cpu_seconds, instruments))
+        rounds.append(_round(small, material, tables.cpu_seconds, instruments))
         instruments.steps.advance()
     return _median(rounds)
 
 
-def weight(work: Work) -> float:
-    """The multiplications of a fold, in full-size ones."""
-    full_size = work.modmuls - work.half_size_modmuls
-    return full_size + work.half_size_modmuls * HALF_SIZE_COST + work.split_bases * SPLIT_COST
-
-
-def _round(material: KeyMaterial, tables: float, instruments: Instruments) -> Speed:
-    small = _small_plan(material.key.public_key.key_bits)
-    key, clock = material.key.public_key, instruments.clock
+def _round(small: Plan, material: KeyMaterial, tables: float, instruments: Instruments) -> Speed:
     with TemporaryDirectory(prefix="fedperm-plan-") as folder, ThreadPoolExecutor(1) as thread:
         federation = Federation(small, material, Path(folder), instruments)
         workers = Workers(thread, 1)
@@ -67,31 +58,27 @@ def _round(material: KeyMaterial, tables: float, instruments: Instruments) -> Sp
             federation.upload(str(client), federation.draw_values(ValueKind.RANDOM))
             for client in range(_CLIENTS)
         ]
-        total, work = fold([upload.update for upload in uploads], small, key, workers)
-        _, blinding = rerandomise(total, key, instruments.randomness, workers)
-    decrypted = timed(clock, lambda: federation.decrypt(total))
-    masks, sums = small.mask_ciphertexts, small.aggregate_ciphertexts
-    multiply = work.cpu_seconds / weight(work)
+        # the jobs' own count: the thread's clock is that of the whole process
+        fold = federation.fold(uploads, workers)
+        _, blinding = federation.rerandomise(fold.total, workers)
+    decrypted = timed(instruments.clock, lambda: federation.decrypt(fold.total))
+    costs = small.layout.costs(workers=1)
+    multiply = fold.jobs_cpu_seconds / small.layout.weight(fold.work.counts)
     online = median(upload.cost.online for upload in uploads)
     return Speed(
         tables=tables,
-        blind=median(upload.cost.offline for upload in uploads) / masks,
-        write=max(online - small.units * multiply, 0.0) / masks,
-        validate=median(upload.cost.validate for upload in uploads) / masks,
+        blind=median(upload.cost.offline for upload in uploads) / costs.ciphertexts,
+        write=max(online - costs.units * multiply, 0.0) / costs.ciphertexts,
+        validate=median(upload.cost.validate for upload in uploads) / costs.ciphertexts,
         multiply=multiply,
-        rerandomise=blinding.cpu_seconds / sums,
-        decrypt=decrypted.cpu_seconds / sums,
+        rerandomise=blinding.cpu_seconds / costs.sums,
+        decrypt=decrypted.cpu_seconds / costs.sums,
     )
 
 
-def _small_plan(key_bits: int) -> Plan:
+def _small_plan(scheme: Scheme) -> Plan:
     return plan(
-        d=_K1 * _WINDOWS,
-        k1=_K1,
-        k2=1,
-        clients=_CLIENTS,
-        key_bits=key_bits,
-        value_bits=_VALUE_BITS,
+        d=_K1 * _WINDOWS, k1=_K1, k2=1, clients=_CLIENTS, scheme=scheme, value_bits=_VALUE_BITS
     )
 
 

@@ -8,9 +8,8 @@ from random import Random
 from fedperm.clock import Clock
 from fedperm.errors import FedPermError
 from fedperm.run_document import RunDocument
-from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS
+from fedperm.schemes.registry import DEFAULT_SCHEME
 from fedperm.wire.statements import EpochRecord
-from fedperm_cli.plan.measuring_keys import measuring_key
 from fedperm_cli.plan.needs import Needs, needs_of
 from fedperm_cli.preflight.dry_run import dry_round
 from fedperm_cli.preflight.findings import Finding, State, failed, found_by, good, skipped
@@ -24,7 +23,6 @@ from fedperm_cli.preflight.machine import (
 from fedperm_cli.preflight.options import PreflightOptions
 from fedperm_cli.preflight.servers import AGGREGATOR, KEY_SERVER, look_at
 from fedperm_cli.servers.sessions import RunOperator, key_server, operator_token, run_operator
-from fedperm_secret.schemes.paillier.keys import SecretKey
 
 _SEE_ABOVE = "mend what is said above"
 
@@ -114,23 +112,14 @@ class Preflight:
 
     def _machine(self, document: RunDocument | None) -> list[Finding]:
         """Against what a client of the run needs, if a run is known."""
-        key = _any_key(document, self.randomness)
-        needs = Needs(LEAST_DISK_BYTES, None)
+        scheme, needs = DEFAULT_SCHEME, Needs(LEAST_DISK_BYTES, None)
         if document is not None:
-            needs = needs_of(document, key.public_key)
+            scheme, needs = document.scheme, needs_of(document)
         return [
             look_at_disk(self.options.state_directory, needs.client_disk),
             look_at_memory(needs.client_memory, available_memory()),
-            found_by("dry round", lambda: dry_round(key, self.randomness)),
+            found_by("dry round", lambda: dry_round(scheme, self.randomness)),
         ]
-
-
-def _any_key(document: RunDocument | None, randomness: Random) -> SecretKey:
-    """One that protects nothing, of the run's length."""
-    if document is None:
-        return measuring_key(DEFAULT_KEY_BITS, randomness, insecure_for_tests=False)
-    insecure = document.insecure_for_tests
-    return measuring_key(document.key.key_bits, randomness, insecure_for_tests=insecure)
 
 
 def _words(record: EpochRecord) -> str:

@@ -16,6 +16,7 @@ from fedperm.run_document import (
     NormSpec,
     RunDocument,
 )
+from fedperm.schemes.registry import default_scheme
 from fedperm.windows import Geometry
 from fedperm_cli.average_noise import AverageNoise
 from fedperm_cli.privacy.settings import Settings
@@ -100,7 +101,7 @@ def _shape(options: RunOptions, model: ModelSpec, key: KeySpec, noise: NoiseSpec
         k2=shuffle.k2,
         clients=rounds_of(options).clients_per_round,
         laplace_scale=noise.laplace_scale,
-        key_bits=key.key_bits,
+        scheme=default_scheme(key.key_bits, insecure_for_tests=options.insecure_test_key),
         value_bits=options.value_bits,
     )
 

@@ -6,6 +6,7 @@ Tensors lie as the library itself would write them: wider types first, then by n
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -71,7 +72,7 @@ class Body:
         entry: dict[str, Any] = self._entries()[name]
         return len(self.header) + int(entry["data_offsets"][0])
 
-    def encode(self, arrays: dict[str, NDArray[Any]]) -> bytes:
+    def encode(self, arrays: Mapping[str, NDArray[Any]]) -> bytes:
         """The body; an array of another shape or type than the layout's is refused."""
         for tensor in self.tensors:
             array = arrays[tensor.name]

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from fedperm.schemes.paillier.public_key import DEFAULT_KEY_BITS
+from fedperm.schemes.registry import DEFAULT_KEY_BITS
 from fedperm.wire.message import Lax, Many, Message, Name, Sha256
 from fedperm.wire.public_keys import KeyText
 from fedperm.wire.statements import Audience, Epoch

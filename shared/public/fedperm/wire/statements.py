@@ -12,11 +12,11 @@
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal
 
-from gmpy2 import mpz
 from pydantic import Field
 
 from fedperm.errors import UnauthenticatedError, UntrustedError
-from fedperm.schemes.paillier.public_key import PublicKey
+from fedperm.schemes.registry import default_scheme
+from fedperm.schemes.scheme import PublicKey
 from fedperm.wire.message import Lax, Message, Name, Sha256
 from fedperm.wire.public_keys import KeyText
 from fedperm.wire.signed import Statement
@@ -73,8 +73,9 @@ class EpochRecord(Statement):
 
     def public_key(self, *, insecure_for_tests: bool = False) -> PublicKey:
         """The key, checked against the record's own size and fingerprint."""
-        public_key = PublicKey(mpz(int(self.n, 16)), insecure_for_tests)
-        if (public_key.key_bits, public_key.key_id) != (self.key_bits, self.key_id):
+        scheme = default_scheme(self.key_bits, insecure_for_tests=insecure_for_tests)
+        public_key = scheme.public_key({"n": self.n})
+        if public_key.key_id != self.key_id:
             raise UntrustedError(
                 f"epoch {self.epoch} of key {self.key} does not hold the key that it names",
                 "get the record again from the key server",

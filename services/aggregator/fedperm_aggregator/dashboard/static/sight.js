@@ -8,33 +8,28 @@ export class SightPanel {
   #place = el("div", { class: "pictures", id: "sight" }, el("p", { class: "quiet" }, "Loading"));
   #noise = el("input", { type: "checkbox", id: "with-noise" });
   #data = null;
-  #epoch = -1;
 
-  constructor(address) {
-    this.address = address;
-    const choice = el("label", { for: "with-noise" }, this.#noise, "with this run's noise");
+  constructor() {
+    const choice = el("label", { for: "with-noise" }, this.#noise, "with noise");
     this.elements = [card("What the aggregator can see", { beside: choice },
-      el("p", {}, "A made-up update: real ones are destroyed when their round is settled. The same code shuffles and encrypts it as in a client. ",
+      el("p", {}, "A made-up update, the same for every run: real ones are destroyed when their round is settled. The same code has shuffled and encrypted it as in a client. ",
         "Values arrive in the clear, so their norm can be bounded; where each one belongs is in the masks, which only clients can decrypt."),
       this.#place)];
     this.#noise.addEventListener("change", () => this.#render());
   }
 
-  show({ now }) {
-    const epoch = now.key?.epoch ?? 0;
-    if (epoch === this.#epoch) return;
-    this.#epoch = epoch;
-    ask(`${this.address}/demonstration`).then((data) => {
+  show() {
+    if (this.#data) return;
+    ask("/dashboard/static/demonstration.json").then((data) => {
       this.#data = data;
-      this.#noise.disabled = data.noised === null;
       this.#render();
-    }, () => (this.#epoch = -1));
+    }, () => {});
   }
 
   #render() {
     const data = this.#data;
     if (!data) return;
-    const noisy = this.#noise.checked && data.noised !== null;
+    const noisy = this.#noise.checked;
     const size = [data.k1, data.windows];
     const noise = noisy ? `, with noise of scale b = ${data.laplace_scale}` : "";
     this.#place.replaceChildren(
@@ -49,11 +44,10 @@ export class SightPanel {
 }
 
 function ciphertexts(data) {
-  if (data.ciphertexts === null) return el("p", { class: "quiet" }, "The masks are shown encrypted once the run has a key.");
   const octets = octetsOf(data.ciphertexts);
   const side = Math.floor(Math.sqrt(octets.length));
   return picture("The aggregator sees", "The masks, encrypted",
-    `Under the run's public key: ${data.k1} ciphertexts of ${count(data.ciphertext_octets)} octets, each octet a dot. Without the secret key there is nothing to see.`,
+    `Under a public key of ${count(data.key_bits)} bits: ${data.k1} ciphertexts of ${count(data.ciphertext_octets)} octets, each octet a dot. Without the secret key there is nothing to see.`,
     greys(octets.subarray(0, side * side)), [side, side]);
 }
 

@@ -12,9 +12,7 @@ from gmpy2 import mpz
 from numpy.typing import NDArray
 
 from fedperm.errors import AggregateError, ParameterError
-
-MAX_CLIENTS = (1 << 32) - 1
-"""Their count travels in 32 bits, and sums of 20-bit values then fit a double exactly."""
+from fedperm.schemes.scheme import MAX_CLIENTS
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,15 @@ may be made long before m is known (see `blinding`).
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
 
 import gmpy2
+import numpy as np
 from gmpy2 import mpz
+from numpy.typing import NDArray
 
 from fedperm.errors import CiphertextError, KeyStrengthError, SharedFactorError
 
@@ -70,6 +72,11 @@ class PublicKey:
         octets = self.n.to_bytes(self.key_bytes, "big")
         return hashlib.sha256(b"fedperm paillier n\x00" + octets).hexdigest()
 
+    @property
+    def material(self) -> Mapping[str, str]:
+        """n in hexadecimal."""
+        return {"n": f"{self.n:x}"}
+
     def message_factor(self, plaintext: mpz) -> mpz:
         """g^m = 1 + m n: the ciphertext of m before it is blinded."""
         return (1 + plaintext * self.n) % self.n_squared
@@ -89,8 +96,17 @@ class PublicKey:
             if gmpy2.gcd(r, self.n) == 1:
                 return r
 
+    def draw_residue(self, randomness: Random) -> mpz:
+        """Uniform below n^2."""
+        return mpz(randomness.randrange(int(self.n_squared)))
+
     def to_bytes(self, ciphertext: mpz) -> bytes:
         return ciphertext.to_bytes(self.ciphertext_bytes, "little")
+
+    def to_array(self, ciphertexts: Iterable[mpz], *shape: int) -> NDArray[np.uint8]:
+        """Octets of fixed width in the last axis, below the axes of `shape`."""
+        octets = b"".join(map(self.to_bytes, ciphertexts))
+        return np.frombuffer(octets, np.uint8).reshape(*shape, self.ciphertext_bytes)
 
     def check_ciphertexts(self, ciphertexts: Iterable[mpz]) -> None:
         """Refuses 0, anything from n^2 on, and anything that is not invertible.
@@ -110,3 +126,10 @@ class PublicKey:
                 "a ciphertext shares a factor with n",
                 "reject the sender, keep its upload from everybody and rotate the key",
             )
+
+
+def read_ciphertexts(array: NDArray[np.uint8]) -> Iterator[mpz]:
+    """The numbers in an array whose last axis is the octets of one number, in order."""
+    width = array.shape[-1]
+    for row in array.reshape(-1, width):
+        yield mpz.from_bytes(row.tobytes(), "little")

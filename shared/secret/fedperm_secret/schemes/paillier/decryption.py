@@ -1,13 +1,11 @@
 """Decryption modulo p^2 and q^2, joined by Chinese remainders (Paillier 1999, section 7)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 import gmpy2
 from gmpy2 import mpz
 
-from fedperm.schemes.paillier.aggregation import EncryptedSum
 from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.paillier.keys import SecretKey
@@ -48,10 +46,6 @@ class Decryptor:
         modulo_p = self._p_half.decrypt(ciphertext)
         modulo_q = self._q_half.decrypt(ciphertext)
         return modulo_p + p * ((modulo_q - modulo_p) * self._p_inverse % q)
-
-    def decrypt_sum(self, total: EncryptedSum) -> Sequence[Sequence[mpz]]:
-        """Every ciphertext of an aggregate."""
-        return [[self.decrypt(ciphertext) for ciphertext in row] for row in total.ciphertexts]
 
 
 def _half(prime: mpz, public_key: PublicKey) -> _Half:

@@ -1,0 +1,1 @@
+"""What clients upload: a part that the run's document names, behind one interface."""

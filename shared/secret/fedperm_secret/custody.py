@@ -1,0 +1,68 @@
+"""Who holds what of a key epoch, and how an aggregate is opened: the axis `keys` of a run.
+
+A dealer (the key server) deals an epoch once and stores what it will need later; each client is
+given its part. Secrets are octets here, in the open: the caller wraps what it stores and seals what
+it sends. What a client is given is in the end a `SecretHalf`.
+"""
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import ClassVar, Protocol
+
+from fedperm.registry import Registry
+from fedperm.schemes.scheme import PublicKey, Scheme
+from fedperm_secret.access import SECRET_KEY_ACCESS
+from fedperm_secret.schemes.registry import SECRET_SCHEMES
+from fedperm_secret.schemes.scheme import SecretKey
+
+__all__ = ["CUSTODIES", "SHARED", "Custody", "Dealt"]
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """A new epoch: its public key, and what the dealer keeps of it."""
+
+    public_key: PublicKey
+    kept: bytes = field(repr=False)
+
+
+class Custody(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def deal(self, scheme: Scheme, randomness: Random) -> Dealt:
+        """Takes seconds."""
+        ...
+
+    def part_of(self, client: str, kept: bytes) -> bytes:
+        """What this client is given of an epoch."""
+        ...
+
+    def receive(self, part: bytes, scheme: Scheme) -> SecretKey:
+        """What a client makes of its part; refuses what is damaged without showing any of it."""
+        ...
+
+
+class SharedKey:
+    """All clients hold the whole secret key, as in the paper; each opens every aggregate alone."""
+
+    name: ClassVar[str] = "shared"
+
+    def deal(self, scheme: Scheme, randomness: Random) -> Dealt:
+        secret_scheme = SECRET_SCHEMES[scheme.name]
+        key = secret_scheme.generate(scheme, randomness)
+        return Dealt(key.public_key, secret_scheme.to_bytes(key, SECRET_KEY_ACCESS))
+
+    def part_of(self, client: str, kept: bytes) -> bytes:  # noqa: ARG002 (the same for everybody)
+        return kept
+
+    def receive(self, part: bytes, scheme: Scheme) -> SecretKey:
+        return SECRET_SCHEMES[scheme.name].from_bytes(part, scheme, SECRET_KEY_ACCESS)
+
+
+SHARED = SharedKey()
+CUSTODIES: Registry[Custody] = Registry(
+    "way to hold keys",
+    {SHARED.name: SHARED},
+    reserved={"threshold": "keys of which t clients together open a sum are planned"},
+)

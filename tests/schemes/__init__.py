@@ -1,0 +1,1 @@
+"""Every scheme that is registered keeps the same promises."""
