@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fedperm.errors import ParameterError
-from fedperm.noise.law import GridLaplace
-from fedperm.noise.sampler import NoiseSampler
+from fedperm.noise.law import GridLaplace, NoiseSampler
 from fedperm.noise.table_sampler import TableSampler
 from fedperm.privacy.accountant import Accountant
 from fedperm.privacy.events import Rounds, ShuffledLaplace

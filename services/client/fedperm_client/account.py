@@ -7,7 +7,7 @@ its ledger has released who knows what.
 import math
 from dataclasses import dataclass
 
-from fedperm.noise.sampler import NoiseSampler, sampler_epsilon
+from fedperm.noise.law import NoiseSampler, sampler_epsilon
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.ledger import Charge, Ledger
 from fedperm.privacy.registry import accountant_named

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from fedperm.noise.sampler import NoiseSampler
+from fedperm.noise.law import NoiseSampler
 from fedperm.privacy.report import PrivacyReport
 from fedperm.privacy.run_release import event_of, noise_of, promise_of
 from fedperm.run_document import FrozenDocument, RunDocument

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fedperm.masks import MaskEncoder
-from fedperm.noise.sampler import NoiseSampler
+from fedperm.noise.law import NoiseSampler
 from fedperm.permutation import draw_patterns
 from fedperm.planner import Plan
 from fedperm.randomizer import Randomizer

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from fedperm.blinding import BlindingPool, PublicBlinding
 from fedperm.fixed_point import FixedPoint
 from fedperm.masks import MaskEncoder
-from fedperm.noise.law import GridLaplace
-from fedperm.noise.sampler import NoiseSampler
+from fedperm.noise.law import GridLaplace, NoiseSampler
 from fedperm.noise.table_sampler import TableSampler
 from fedperm.normalisation import CENTRE
 from fedperm.paillier import PublicKey

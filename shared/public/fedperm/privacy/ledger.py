@@ -15,7 +15,7 @@ from typing import Protocol
 
 from fedperm.crash_points import persisting
 from fedperm.errors import BudgetError, FedPermError, LedgerError, ParameterError
-from fedperm.noise.sampler import sampler_epsilon
+from fedperm.noise.law import sampler_epsilon
 from fedperm.privacy.accountant import Guarantee
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.ledger_file import Line, damaged, read_lines, write_lines
@@ -62,7 +62,7 @@ class Charge:
     """One round of one run, and what the client releases in it.
 
     `digest` is the SHA-256 of the prepared upload, in hexadecimal: the charge is for these bytes.
-    `sampler_eta` is the error of one noise draw (`noise.sampler`).
+    `sampler_eta` is the error of one noise draw (`noise.law`).
     """
 
     run: str

@@ -127,7 +127,7 @@ def record_level(training: LocalTraining, release: RecordRelease, delta: float) 
         return NoRecordBound(str(training.why_unbounded))
     moved = sensitivity * steepness(release.laplace_scale, release.grid)
     rho = release.rounds * moved**2 / 2
-    # An inexact sampler inflates delta too: see noise.sampler.sampler_epsilon.
+    # An inexact sampler inflates delta too: see noise.law.sampler_epsilon.
     exact_delta = delta * math.exp(-release.sampler_epsilon / 2)
     epsilon = epsilon_of(rho, exact_delta) + release.sampler_epsilon
     return RecordGuarantee(rho, epsilon, delta, training.records)

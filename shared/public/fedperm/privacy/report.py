@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fedperm.errors import ParameterError
-from fedperm.noise.sampler import NoiseSampler, sampler_epsilon
+from fedperm.noise.law import NoiseSampler, sampler_epsilon
 from fedperm.privacy.accountant import Accountant, Guarantee
 from fedperm.privacy.coarsest_grid import COARSEST_GRID, MANY_STEPS
 from fedperm.privacy.events import Rounds
@@ -148,7 +148,7 @@ def _record(release: Release) -> RecordLevel:
 
 
 def _with_sampler(release: Release, epsilon: Callable[[float], float]) -> float:
-    """What an inexact sampler adds (see `noise.sampler.sampler_epsilon`)."""
+    """What an inexact sampler adds (see `noise.law.sampler_epsilon`)."""
     extra = _sampler_epsilon(release)
     return epsilon(release.delta * math.exp(-extra / 2)) + extra
 

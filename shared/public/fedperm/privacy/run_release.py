@@ -1,7 +1,6 @@
 """What a run makes a client release, read off the run's document."""
 
-from fedperm.noise.law import GridLaplace
-from fedperm.noise.sampler import NoiseSampler
+from fedperm.noise.law import GridLaplace, NoiseSampler
 from fedperm.noise.table_sampler import TableSampler
 from fedperm.privacy.accountant import Accountant
 from fedperm.privacy.events import Rounds, ShuffledLaplace
