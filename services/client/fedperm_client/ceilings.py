@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fedperm.errors import FedPermError
+from fedperm.privacy.accountant import printed
 from fedperm.privacy.ledger import Budget
-from fedperm.privacy.printed import printed
 from fedperm.privacy.record_level import RecordGuarantee
 from fedperm.privacy.registry import accountant_named
 from fedperm.privacy.report import PrivacyReport, privacy_report

@@ -63,9 +63,8 @@ class TableSampler:
         nearest = table.leading[np.minimum(not_above, table.limit - 1)]
         rest = table.bits - WORD_BITS
         for tie in np.flatnonzero(nearest == words):  # the leading words cannot tell: compare all
-            uniform = int(words[tie]) << rest | int.from_bytes(
-                randomness.randbytes(rest // 8), "big"
-            )
+            tail = int.from_bytes(randomness.randbytes(rest // 8), "big")
+            uniform = int(words[tie]) << rest | tail
             magnitudes[tie] = table.limit - bisect_right(table.ascending, uniform)
         sign_bits = np.frombuffer(randomness.randbytes(-(-count // 8)), dtype=np.uint8)
         negative = np.unpackbits(sign_bits, count=count).view(np.bool_)

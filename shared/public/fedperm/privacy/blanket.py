@@ -12,7 +12,7 @@ The concentration bounds below need only gamma, the largest L, its range and its
 from dataclasses import dataclass, replace
 from math import exp, expm1, log1p
 
-from fedperm.privacy.coarsest_grid import COARSEST_GRID
+from fedperm.privacy.events import COARSEST_GRID
 
 
 @dataclass(frozen=True)

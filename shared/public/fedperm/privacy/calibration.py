@@ -3,9 +3,8 @@
 import math
 
 from fedperm.errors import ParameterError, PreconditionError, PrivacyError
-from fedperm.privacy.accountant import Accountant, Guarantee
+from fedperm.privacy.accountant import Accountant, Guarantee, smallest
 from fedperm.privacy.events import Rounds, ShuffledLaplace
-from fedperm.privacy.search import smallest
 from fedperm.windows import Geometry
 
 TOLERANCE = 1e-4  # b is at most this much, relatively, above a scale that fails the target

@@ -8,9 +8,9 @@ import numpy as np
 from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from fedperm.privacy.coarsest_grid import COARSEST_GRID
+from fedperm.privacy.accountant import smallest
+from fedperm.privacy.events import COARSEST_GRID
 from fedperm.privacy.profile import Profile
-from fedperm.privacy.search import smallest
 
 Array = NDArray[np.float64]
 

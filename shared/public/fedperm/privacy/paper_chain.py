@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from math import log
 
 from fedperm.errors import PreconditionError
-from fedperm.privacy.accountant import Guarantee, require_known
+from fedperm.privacy.accountant import Guarantee, require_known, smallest
 from fedperm.privacy.blanket import BlanketFacts
 from fedperm.privacy.composition import Level
 from fedperm.privacy.events import Rounds, ShuffledLaplace
-from fedperm.privacy.search import smallest
 
 Facts = Callable[[float, float], BlanketFacts]
 Inequality = Callable[[BlanketFacts, float, int], float]

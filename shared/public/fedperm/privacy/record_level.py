@@ -18,7 +18,7 @@ from numbers import Integral
 
 from fedperm.errors import ParameterError
 from fedperm.noise.law import FINE_GRID
-from fedperm.privacy.printed import printed
+from fedperm.privacy.accountant import printed
 from fedperm.privacy.zcdp import epsilon_of, rho_of
 
 _COARSEST = 0.01

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from textwrap import fill
 from typing import Any
 
-from fedperm.privacy.printed import printed
+from fedperm.privacy.accountant import printed
 from fedperm.privacy.record_level import RecordGuarantee
 from fedperm.privacy.report import PrivacyReport, SuperwindowRow
 

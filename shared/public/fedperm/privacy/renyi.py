@@ -10,7 +10,7 @@ from dp_accounting.rdp import rdp_privacy_accountant as rdp  # type: ignore[impo
 from numpy.typing import NDArray
 from scipy import special  # type: ignore[import-untyped]
 
-from fedperm.privacy.coarsest_grid import COARSEST_GRID
+from fedperm.privacy.events import COARSEST_GRID
 
 Array = NDArray[np.float64]
 

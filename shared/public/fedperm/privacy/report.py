@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from fedperm.errors import ParameterError
 from fedperm.noise.law import NoiseSampler, sampler_epsilon
 from fedperm.privacy.accountant import Accountant, Guarantee
-from fedperm.privacy.coarsest_grid import COARSEST_GRID, MANY_STEPS
-from fedperm.privacy.events import Rounds
+from fedperm.privacy.events import COARSEST_GRID, MANY_STEPS, Rounds
 from fedperm.privacy.record_level import (
     LocalTraining,
     NoRecordBound,
