@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from fedperm.privacy import shuffle_bounds
-from fedperm.privacy.blanket import bennett, generic_facts, hoeffding, laplace_facts
-from fedperm.privacy.clones import stronger_clones
+from fedperm.privacy.blanket import bennett, generic_facts, hoeffding, laplace_facts, vector_blanket
+from fedperm.privacy.clones import stronger_clones, variation_ratio
 from fedperm.privacy.events import ShuffledLaplace
 from fedperm.privacy.loss_distribution import laplace_vector_deltas
-from fedperm.privacy.variation_ratio import variation_ratio
-from fedperm.privacy.vector_blanket import vector_blanket
 from fedperm.windows import Geometry
 from tests.privacy.shuffled_exactly import Row, laplace_outcomes, simulated, worst_case
 

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedperm.privacy.blanket import integer_laplace_facts, laplace_facts
+from fedperm.privacy.blanket import integer_laplace_facts, laplace_facts, vector_second_moment
 from fedperm.privacy.renyi import integer_laplace_divergence, laplace_epsilon
-from fedperm.privacy.vector_blanket import second_moment
 
 scales = st.floats(0.1, 100)
 
@@ -61,4 +60,4 @@ def test_a_vectors_second_moment_is_at_most_one_coordinates(epsilon_1, w, share)
     epsilon_w = w * epsilon_1
     epsilon = share * epsilon_w
     one = integer_laplace_facts(epsilon, epsilon_w).second_moment
-    assert second_moment(epsilon, epsilon_1, w) <= one * (1 + 1e-9)
+    assert vector_second_moment(epsilon, epsilon_1, w) <= one * (1 + 1e-9)

@@ -10,8 +10,8 @@ from math import ceil, exp, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from fedperm.privacy.blanket import vector_second_moment
 from fedperm.privacy.events import ShuffledLaplace
-from fedperm.privacy.vector_blanket import second_moment
 
 Array = NDArray[np.float64]
 Marks = NDArray[np.int64]
@@ -45,7 +45,7 @@ class Profile:
 
 def loss_grid(event: ShuffledLaplace) -> LossGrid:
     w, n = event.geometry.superwindow, event.geometry.k1
-    variance = second_moment(0, event.epsilon_wd, w) / (exp(-event.epsilon_w / 2) * n)
+    variance = vector_second_moment(0, event.epsilon_wd, w) / (exp(-event.epsilon_w / 2) * n)
     last = max(2 * DENSE, ceil(STEPS * event.epsilon_w / sqrt(variance)))
     marks = [*range(DENSE)]
     while marks[-1] < last:

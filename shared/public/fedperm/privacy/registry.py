@@ -91,7 +91,7 @@ BLANKET = ShuffledAccountant(
     published=False,
 )
 # clones-pld is never above bennett-pld. variation-ratio-pld is smaller, but what holds of it is
-# proved here and not published in this form (variation_ratio.py), so it is not the default.
+# proved here and not published in this form (clones.py), so it is not the default.
 DEFAULT = SmallestAccountant(
     "default",
     "the smallest published bound, or no amplification if that is smaller",

@@ -7,12 +7,10 @@ cross, the smaller is a bound too.
 import numpy as np
 from numpy.typing import NDArray
 
-from fedperm.privacy.blanket import bennett, integer_laplace_facts
-from fedperm.privacy.clones import stronger_clones
+from fedperm.privacy.blanket import bennett, integer_laplace_facts, vector_blanket
+from fedperm.privacy.clones import stronger_clones, variation_ratio
 from fedperm.privacy.events import ShuffledLaplace
 from fedperm.privacy.loss_distribution import laplace_vector_deltas
-from fedperm.privacy.variation_ratio import variation_ratio
-from fedperm.privacy.vector_blanket import vector_blanket
 
 Array = NDArray[np.float64]
 
