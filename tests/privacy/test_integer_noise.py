@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedperm.privacy.blanket import integer_laplace_facts, laplace_facts, vector_second_moment
-from fedperm.privacy.renyi import integer_laplace_divergence, laplace_epsilon
+from fedperm.privacy.unshuffled import integer_laplace_divergence, laplace_epsilon
 
 scales = st.floats(0.1, 100)
 

@@ -11,7 +11,7 @@ from fedperm.noise.law import NoiseSampler, sampler_epsilon
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.ledger import Charge, Ledger
 from fedperm.privacy.registry import accountant_named
-from fedperm.privacy.units import whole_update
+from fedperm.privacy.unshuffled import whole_update
 from fedperm.wire.aggregator import LedgerReport
 from fedperm.wire.digest import sha256_of
 from fedperm_client.ceilings import Ceilings

@@ -3,12 +3,17 @@
 from dataclasses import dataclass
 
 from fedperm.errors import ParameterError
-from fedperm.privacy import shuffle_bounds
 from fedperm.privacy.accountant import Accountant, Guarantee, require_known
 from fedperm.privacy.blanket import bennett, generic_facts, hoeffding, laplace_facts
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.paper_chain import PaperAccountant
-from fedperm.privacy.shuffled import ShuffledAccountant
+from fedperm.privacy.shuffled import (
+    ShuffledAccountant,
+    by_bennett,
+    by_clones,
+    by_variation_ratio,
+    by_vector_blanket,
+)
 from fedperm.privacy.unshuffled import UnshuffledAccountant
 
 CHAIN = (
@@ -66,27 +71,27 @@ PAPER_GENERIC = PaperAccountant(
 BENNETT = ShuffledAccountant(
     "bennett-pld",
     f"privacy blanket, Bennett's inequality, 1-D Laplace (Balle et al. 2019); {PLD}",
-    shuffle_bounds.by_bennett,
+    by_bennett,
 )
 CLONES = ShuffledAccountant(
     "clones-pld",
     "stronger clones, exact (Feldman, McMillan, Talwar 2023), or bennett-pld's bound where that is "
     f"smaller; {PLD}",
-    shuffle_bounds.by_clones,
+    by_clones,
 )
 VARIATION_RATIO = ShuffledAccountant(
     "variation-ratio-pld",
     "clones with the total variation of the w-dimensional Laplace vector (the variation-ratio "
     "parameters of Wang et al. 2023 in a reduction proved here, not published), or clones-pld's "
     f"bound where that is smaller; {PLD}",
-    shuffle_bounds.by_variation_ratio,
+    by_variation_ratio,
     published=False,
 )
 BLANKET = ShuffledAccountant(
     "blanket-pld",
     "EXPERIMENTAL: numeric privacy blanket of the w-dimensional Laplace vector, worst pair checked "
     f"on small grids but not proved; {PLD}",
-    shuffle_bounds.by_vector_blanket,
+    by_vector_blanket,
     experimental=True,
     published=False,
 )

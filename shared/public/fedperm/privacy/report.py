@@ -20,7 +20,7 @@ from fedperm.privacy.record_level import (
     record_level,
 )
 from fedperm.privacy.registry import NO_SHUFFLE
-from fedperm.privacy.units import PureEpsilon, whole_update, whole_update_pure
+from fedperm.privacy.unshuffled import PureEpsilon, whole_update, whole_update_pure
 
 UNCOUNTED_TRAINING = NoRecordBound("how the client trains was not stated")
 
