@@ -98,6 +98,11 @@ def sampler_epsilon(eta: float, positions: int, rounds: int) -> float:
 
     With kappa = d T eta, every event's probability is within e^(+-kappa) of the exact
     mechanism's, so P'(E) <= e^kappa (e^epsilon Q(E) + delta) <= e^(epsilon + 2 kappa) Q'(E) +
-    e^kappa delta. The same kappa inflates delta: convert at delta e^(-kappa).
+    e^kappa delta. The same kappa inflates delta: count the exact mechanism at `exact_delta`.
     """
     return 2 * positions * rounds * eta
+
+
+def exact_delta(delta: float, extra: float) -> float:
+    """delta e^(-kappa), where the exact mechanism is counted; `extra` is the sampler's epsilon."""
+    return delta * math.exp(-extra / 2)
