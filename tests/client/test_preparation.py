@@ -7,7 +7,7 @@ import pytest
 
 from fedperm.aggregation import fold
 from fedperm.averaging import average_update
-from fedperm.privacy.run_release import noise_of
+from fedperm.privacy.release import noise_of
 from fedperm.wire.update import decode_update
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.preparation import Preparation

@@ -16,7 +16,8 @@ from fedperm.privacy.accountant import Accountant
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.record_level import RecordGuarantee
 from fedperm.privacy.registry import BLANKET, DEFAULT, NO_SHUFFLE, PAPER, VARIATION_RATIO
-from fedperm.privacy.report import PrivacyReport, Release, privacy_report
+from fedperm.privacy.release import Release
+from fedperm.privacy.report import PrivacyReport, privacy_report
 from fedperm.windows import Geometry
 from tests.report.releases import HEAVY, LIGHT, release
 

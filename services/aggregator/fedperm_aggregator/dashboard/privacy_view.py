@@ -5,7 +5,7 @@ from fedperm.errors import ParameterError
 from fedperm.noise.law import sampler_epsilon
 from fedperm.noise.table_sampler import ACCURATE_BITS
 from fedperm.privacy.record_level import NoRecordBound, RecordRelease, record_level
-from fedperm.privacy.run_training import local_training
+from fedperm.privacy.release import local_training
 from fedperm.run_document import RunDocument
 from fedperm_aggregator.dashboard.views import Privacy, RecordLevel
 
