@@ -6,6 +6,8 @@ at a point of omega, Lemma 5.3 is
 
     delta(eps) <= E[ (L_1 + ... + L_m)_+ ] / (gamma n),   m ~ Binomial(n, gamma).
 
+It needs eps >= 0 and the same R for all messages; one input is replaced, the others are fixed.
+
 It is evaluated in two ways. The concentration bounds `hoeffding` and `bennett` need only gamma, the
 largest L, its range and its second moment (`BlanketFacts`). `vector_blanket` evaluates the
 expectation numerically for a w-dimensional Laplace vector; it is experimental.
@@ -44,7 +46,10 @@ class BlanketFacts:
 
 
 def laplace_facts(epsilon: float, epsilon_0: float) -> BlanketFacts:
-    """1-D Laplace on [0, 1] (Section 5.3): gamma = e^(-epsilon_0/2), all four exact."""
+    """1-D Laplace on inputs in [0, 1] (Section 5.3): gamma = e^(-epsilon_0/2), all four exact.
+
+    For eps < epsilon_0: from there on the largest L is not positive, and delta is 0.
+    """
     half, full = exp(epsilon_0 / 2), exp(-epsilon_0)
     return BlanketFacts(
         gamma=1 / half,
@@ -72,7 +77,10 @@ def integer_laplace_facts(epsilon: float, epsilon_0: float) -> BlanketFacts:
 
 
 def generic_facts(epsilon: float, epsilon_0: float) -> BlanketFacts:
-    """Any epsilon_0-LDP randomizer (Lemma 5.2): e^(-epsilon_0) <= gamma <= 1."""
+    """Any epsilon_0-LDP randomizer (Lemma 5.2): e^(-epsilon_0) <= gamma <= 1.
+
+    The bounds fall as gamma grows and rise with the other three, so each is taken at its worst end.
+    """
     grow = exp(epsilon_0)
     return BlanketFacts(
         gamma=1 / grow,
@@ -83,9 +91,12 @@ def generic_facts(epsilon: float, epsilon_0: float) -> BlanketFacts:
 
 
 def hoeffding(facts: BlanketFacts, epsilon: float, n: int) -> float:
-    """Hoeffding: E[(sum)_+] <= spread^2/(4 a) e^(-2 m a^2/spread^2), averaged over m.
+    """Hoeffding: E[(sum)_+] <= spread^2/(4 a) e^(-2 m a^2/spread^2), averaged over m; for eps > 0.
 
-    a = -E[L] = e^eps - 1. The mean over m ~ Binomial(n, gamma) of z^m is (1 - gamma + gamma z)^n.
+    a = -E[L] = e^eps - 1. Hoeffding's inequality (Boucheron, Lugosi, Massart, "Concentration
+    Inequalities", 2013, Theorem 2.8) bounds P(sum > t) by e^(-2 (m a + t)^2 / (m spread^2)), which
+    is at most e^(-2 m a^2/spread^2) e^(-4 a t/spread^2), to be integrated over t >= 0. The mean
+    over m ~ Binomial(n, gamma) of z^m is (1 - gamma + gamma z)^n.
     """
     a = expm1(epsilon)
     exponent = expm1(-2 * (a / facts.spread) ** 2)
@@ -95,7 +106,10 @@ def hoeffding(facts: BlanketFacts, epsilon: float, n: int) -> float:
 def bennett(facts: BlanketFacts, epsilon: float, n: int) -> float:
     """Bennett: E[(sum)_+] <= (b/log(1+u)) e^(-m c phi(u)/b^2), u = a b/c, averaged over m >= 1.
 
-    b is the largest L, c its second moment, phi(u) = (1+u) log(1+u) - u.
+    a = -E[L] = e^eps - 1, b is the largest L, c its second moment, phi(u) = (1+u) log(1+u) - u; for
+    eps > 0 and b > 0. Bennett's inequality (Boucheron, Lugosi, Massart 2013, Theorem 2.9) asks only
+    that L <= b and E[L^2] <= c, not centred; phi is convex, so phi(u + t b/(m c)) is at least
+    phi(u) + t b/(m c) log(1+u), and the bound of P(sum > t) is integrated over t >= 0.
     """
     a, b, c = expm1(epsilon), facts.largest, facts.second_moment
     u = a * b / c
@@ -108,6 +122,7 @@ def bennett(facts: BlanketFacts, epsilon: float, n: int) -> float:
 def vector_second_moment(epsilon: float, epsilon_1: float, w: int) -> float:
     """E[L^2] of the w-dimensional vector under its blanket; for w = 1, that of Balle et al.
 
+    Coordinates are independent, so both moments of the log ratios are w-th powers of one's.
     It is at least w epsilon_1^2 / 2, which for tiny epsilon_1 the difference below would lose.
     """
     square = (2 * exp(epsilon_1 / 2) + exp(-epsilon_1)) / 3

@@ -1,7 +1,8 @@
 """Amplification by shuffling through clones: every message may look as if it were the victim's.
 
-Notation: R is epsilon_0-LDP, p = e^epsilon_0, and n messages of R are shuffled. Two inputs x and x'
-of one message are compared, the inputs of the others being fixed.
+Preconditions: R is epsilon_0-LDP, p = e^epsilon_0, and n independent messages of the same R are
+shuffled. Two inputs x and x' of one message are compared, the inputs of the others being fixed: no
+message depends on another one.
 
 Decomposition. beta = TV(R(x), R(x')), and (p, beta) are the parameters of the variation-ratio
 reduction of Wang et al. (arXiv:2304.05007). With a = beta/(p-1) and s = 1 - a(p+1),
@@ -28,6 +29,10 @@ t = -p u < 0, with h = e^eps - u, E[(t - X)_+] = a (p h - 1)_+ if h < 1, else (h
 all of them grow with a. The largest possible beta, (p-1)/(p+1), serves every randomizer. There
 s = 0, and the result is the "stronger clones" of Feldman, McMillan, Talwar (SODA 2023,
 arXiv:2208.04591): `stronger_clones`.
+
+An erratum in arXiv:2208.04591 limits that paper's general theorems (3.1 and 3.2, by Lemma 3.5),
+which were stated for adaptive randomizers, to a class of randomizers. Nothing here rests on Lemma
+3.5: under the preconditions above, the argument of this docstring holds for every epsilon_0-LDP R.
 """
 
 from math import ceil, exp, floor, log, sqrt

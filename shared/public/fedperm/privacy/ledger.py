@@ -176,8 +176,10 @@ class Ledger:
     def _total(self, counts: "Counter[ShuffledLaplace]", sampler: float = 0.0) -> float:
         """Rounds of one kind are counted together; different kinds by basic composition.
 
-        The kinds and their numbers must not be chosen by what earlier rounds showed: counting
-        them together covers adaptive data, not adaptive noise.
+        Basic composition adds up epsilons and deltas (Dwork and Roth, "The Algorithmic Foundations
+        of Differential Privacy", 2014, Theorem 3.16), so the kinds share delta. The kinds and their
+        numbers must not be chosen by what earlier rounds showed: counting them together covers
+        adaptive data, not adaptive noise.
         """
         delta = exact_delta(self.budget.delta, sampler) / max(1, len(counts))
         return sum(

@@ -1,6 +1,9 @@
 """The paper's own chain: a blanket bound over k1, then composition over k2, then over T.
 
-The composition theorems are those of Dwork, Rothblum, Vadhan (2010), as the paper uses them.
+The composition theorems are those of Dwork, Rothblum, Vadhan (FOCS 2010), as the paper uses them:
+t adaptive releases of (epsilon, delta) are (t epsilon, t delta)-DP and, for every delta' > 0, also
+(strong(epsilon), t delta + delta')-DP (Dwork and Roth, "The Algorithmic Foundations of Differential
+Privacy", 2014, Theorems 3.16 and 3.20).
 
 Only for reproducing the paper: w = d/(k1 k2) is not rounded up, as printed there, so it is no bound
 where d is not a multiple of k1 k2, and it takes the noise as continuous.

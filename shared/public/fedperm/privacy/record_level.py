@@ -9,11 +9,13 @@ non-expansive and normalising divides by 2C: S = (lr * 2G/m) / 2C = lr * G / (m 
 
 Noise. A coordinate that moves by s grows or shrinks the likelihood of any output by at most
 e^(s * steepness), so it is (s * steepness)^2 / 2-zCDP (Bun and Steinke 2016, Prop. 3.3), and the
-independent coordinates and T rounds add up to rho = T * S^2 * steepness^2 / 2.
+independent coordinates and T rounds add up to rho = T * S^2 * steepness^2 / 2. zCDP composes
+adaptively: a round may start from the model that earlier rounds made, with the same S and noise.
 
 Conversion. rho-zCDP is (alpha, rho alpha)-Rényi DP for all alpha > 1 (Bun and Steinke,
-"Concentrated Differential Privacy", TCC 2016), which is (epsilon, delta)-DP by Canonne, Kamath and
-Steinke, "The Discrete Gaussian for Differential Privacy" (NeurIPS 2020), Prop. 12.
+"Concentrated Differential Privacy: Simplifications, Extensions, and Lower Bounds", TCC 2016), which
+is (epsilon, delta)-DP by Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential
+Privacy" (NeurIPS 2020), Prop. 12.
 """
 
 import math

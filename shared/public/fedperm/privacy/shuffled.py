@@ -79,8 +79,10 @@ def by_bennett(event: ShuffledLaplace, epsilons: Array) -> Array:
     """Balle et al. for 1-D Laplace of epsilon_w; Bennett's inequality says nothing at eps = 0.
 
     For a vector of w coordinates gamma and the largest L are those of one coordinate of epsilon_w,
-    and its second moment is at most that one's (log ratios of independent coordinates spread less
-    than their sum in one; tested over a wide range), so the 1-D bound holds for it.
+    and its second moment is at most that one's, so the 1-D bound holds for it. With A and B the
+    `square` and `cross` of `vector_second_moment` as functions of epsilon, log A is convex (a
+    log-sum-exp), log B is concave, and both are 0 at 0: A(epsilon_1)^w <= A(w epsilon_1) and
+    B(epsilon_1)^w >= B(w epsilon_1). That is continuous noise; for integer noise it is tested.
     """
     k1 = event.geometry.k1
     shuffled = [
@@ -93,11 +95,13 @@ def by_bennett(event: ShuffledLaplace, epsilons: Array) -> Array:
 
 
 def by_clones(event: ShuffledLaplace, epsilons: Array) -> Array:
+    """A superwindow's noise is independent of all others' and epsilon_w-LDP: see clones."""
     clones = stronger_clones(epsilons, event.epsilon_w, event.geometry.k1)
     return np.minimum(clones, by_bennett(event, epsilons))
 
 
 def by_variation_ratio(event: ShuffledLaplace, epsilons: Array) -> Array:
+    """beta is the total variation of all 0 and all 1: no two inputs in [0, 1]^w show more."""
     total_variation = float(_unshuffled(event, np.zeros(1))[0])
     ratio = variation_ratio(epsilons, event.epsilon_w, total_variation, event.geometry.k1)
     return np.minimum(ratio, by_clones(event, epsilons))
@@ -156,8 +160,9 @@ class Profile:
 def pure_profile(grid: LossGrid, deltas: Array) -> Profile:
     """The greatest convex function of e^eps below the bounds `deltas` of an epsilon_w-DP release.
 
-    The true profile is convex in e^eps, is 1 at e^eps = 0 and 0 from epsilon_w on; whatever bounds
-    hold at the grid's losses, it stays below their convex minorant, at and between the losses.
+    The true profile is the largest E_Q[(dP/dQ - e^eps)_+] over all pairs P, Q. So it is convex in
+    e^eps, is 1 at e^eps = 0 and 0 from epsilon_w on; whatever bounds hold at the grid's losses, it
+    stays below their convex minorant, at and between the losses.
     """
     deltas = np.append(np.clip(deltas, MIN_DELTA, 1), 0.0)
     ratios = np.exp(grid.epsilons)
@@ -186,11 +191,14 @@ def _lower_hull(x: Array, y: Array) -> Marks:
 def composed_epsilon(profile: Profile, times: int, delta: float) -> float:
     """The smallest eps, within TOLERANCE, of `times` releases; at most their pure sum.
 
-    "Connect the Dots" (Doroshenko et al. 2022) on the profile's vertices is exact: its distribution
-    has the given deltas at the vertices, and a profile linear in e^eps between them. A profile that
-    is convex in e^eps is that of a pair of distributions; the pair dominates the mechanism, and
-    composing dominating pairs dominates adaptive composition (Zhu, Dong, Wang 2022). dp_accounting
-    composes pessimistically.
+    "Connect the Dots" (Doroshenko et al., PETS 2022) on the profile's vertices is exact: its
+    distribution has the given deltas at the vertices, and a profile linear in e^eps between them.
+
+    A profile that is convex in e^eps is that of a pair of distributions; the pair dominates the
+    mechanism, and composing dominating pairs dominates adaptive composition (Zhu, Dong, Wang,
+    "Optimal Accounting of Differential Privacy via Characteristic Function", AISTATS 2022,
+    arXiv:2106.08567). A release may depend on what earlier ones showed, but the profile of each
+    must be fixed beforehand. dp_accounting composes pessimistically.
     """
     one = pld_pmf.create_pmf_pessimistic_connect_dots(
         profile.step, profile.marks, profile.deltas

@@ -3,10 +3,13 @@
 The accountant counts the paper's unit, one superwindow per pattern (row 2 of the report), and the
 functions below it the whole update (rows 4 and 5), which no shuffle protects.
 
-Composition is Rényi's; orders and conversion are dp_accounting's. Integer noise is a little less
-private than continuous Laplace noise of the same scale, and the coarser its grid, the less (the
-continuous law is a post-processing of the integer one). So the divergence of the coarsest grid in
-use is the bound for all of them.
+Rényi divergences add up under adaptive composition (Mironov 2017, arXiv:1702.07476, Proposition 1),
+if the noise of each release is fixed beforehand. Orders and the conversion to (epsilon, delta) are
+dp_accounting's: Canonne, Kamath and Steinke (arXiv:2004.00010), Proposition 12.
+
+Integer noise is a little less private than continuous Laplace noise of the same scale, and the
+coarser its grid, the less (the continuous law is a post-processing of the integer one). So the
+divergence of the coarsest grid in use is the bound for all of them.
 """
 
 from dataclasses import dataclass, field
