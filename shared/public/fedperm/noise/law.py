@@ -14,6 +14,15 @@ from numpy.typing import NDArray
 from fedperm.errors import ParameterError
 from fedperm.normalisation import CENTRE
 
+__all__ = [
+    "FINE_GRID",
+    "GridLaplace",
+    "NoiseSampler",
+    "exact_delta",
+    "recommended_grid",
+    "sampler_epsilon",
+]
+
 FINE_GRID = 256
 """Fine enough for the record-level guarantee even at b = 0.05 (see privacy.record_level)."""
 

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from fedperm.errors import ParameterError
 from fedperm.noise.law import GridLaplace
 
+__all__ = ["ACCURATE_BITS", "MAX_LIMIT", "TableSampler"]
+
 WORD_BITS = 64
 ACCURATE_BITS = 96
 """Every outcome's probability is right to at least so many bits, the rarest one's included."""

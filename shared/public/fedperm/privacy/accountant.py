@@ -9,6 +9,8 @@ from typing import Protocol
 from fedperm.errors import ParameterError, UnknownEventError
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 
+__all__ = ["Accountant", "Guarantee", "printed", "require_known", "smallest"]
+
 _FOUR_DIGITS = Context(prec=4, rounding=ROUND_CEILING)
 
 

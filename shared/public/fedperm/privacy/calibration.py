@@ -7,6 +7,8 @@ from fedperm.privacy.accountant import Accountant, Guarantee, smallest
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.windows import Geometry
 
+__all__ = ["guarantee", "laplace_scale"]
+
 TOLERANCE = 1e-4  # b is at most this much, relatively, above a scale that fails the target
 MIN_SCALE, MAX_SCALE = 2.0**-30, 2.0**60
 

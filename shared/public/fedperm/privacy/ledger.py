@@ -28,6 +28,8 @@ from fedperm.privacy.accountant import Guarantee
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.windows import Geometry
 
+__all__ = ["Budget", "Charge", "Counting", "Ledger", "read_lines"]
+
 _KIND = "fedperm privacy ledger"
 _MAX_ROUNDS_AHEAD = 1 << 12
 """Looking further ahead takes long and helps nobody."""

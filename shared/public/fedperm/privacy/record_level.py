@@ -26,6 +26,19 @@ from fedperm.errors import ParameterError
 from fedperm.noise.law import FINE_GRID, exact_delta
 from fedperm.privacy.accountant import printed
 
+__all__ = [
+    "LocalTraining",
+    "NoRecordBound",
+    "RecordGuarantee",
+    "RecordLevel",
+    "RecordRelease",
+    "laplace_scale_for_record",
+    "record_level",
+    "steepness",
+    "zcdp_epsilon",
+    "zcdp_rho",
+]
+
 _COARSEST = 0.01
 """Noise of less than so many grid steps would bound nothing: e^(1/(bN)) passes e^100."""
 _SEARCH_STEPS = 100

@@ -16,6 +16,21 @@ from fedperm.privacy.shuffled import (
 )
 from fedperm.privacy.unshuffled import UnshuffledAccountant
 
+__all__ = [
+    "ACCOUNTANTS",
+    "BENNETT",
+    "BLANKET",
+    "CLONES",
+    "DEFAULT",
+    "NO_SHUFFLE",
+    "PAPER",
+    "PAPER_GENERIC",
+    "PAPER_HOEFFDING",
+    "VARIATION_RATIO",
+    "SmallestAccountant",
+    "accountant_named",
+]
+
 CHAIN = (
     "strong or naive composition over k2, then over T (w unrounded, as the paper prints it: a "
     "reproduction, not a guarantee)"

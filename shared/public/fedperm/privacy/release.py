@@ -15,6 +15,8 @@ from fedperm.privacy.events import COARSEST_GRID, MANY_STEPS, Rounds, ShuffledLa
 from fedperm.privacy.record_level import LocalTraining
 from fedperm.run_document import RunDocument, TrainingSpec
 
+__all__ = ["Release", "event_of", "local_training", "noise_of", "promise_of", "release_of"]
+
 
 @dataclass(frozen=True)
 class Release:

@@ -10,6 +10,8 @@ from fedperm.privacy.accountant import printed
 from fedperm.privacy.record_level import RecordGuarantee
 from fedperm.privacy.report import PrivacyReport, SuperwindowRow
 
+__all__ = ["Line", "as_json", "as_markdown", "as_text", "lines"]
+
 
 @dataclass(frozen=True)
 class Line:

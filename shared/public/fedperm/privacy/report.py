@@ -12,6 +12,8 @@ from fedperm.privacy.registry import NO_SHUFFLE
 from fedperm.privacy.release import Release
 from fedperm.privacy.unshuffled import PureEpsilon, whole_update, whole_update_pure
 
+__all__ = ["PrivacyReport", "Rows", "SuperwindowRow", "WholeUpdateRow", "privacy_report"]
+
 UNCOUNTED_TRAINING = NoRecordBound("how the client trains was not stated")
 
 

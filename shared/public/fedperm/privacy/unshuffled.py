@@ -22,6 +22,8 @@ from scipy import special  # type: ignore[import-untyped]
 from fedperm.privacy.accountant import Guarantee, require_known
 from fedperm.privacy.events import COARSEST_GRID, Rounds
 
+__all__ = ["PureEpsilon", "UnshuffledAccountant", "whole_update", "whole_update_pure"]
+
 Array = NDArray[np.float64]
 
 
