@@ -96,7 +96,10 @@ def build_thresholds(integer_scale: float, limit: int) -> Thresholds:
             "choose a coarser grid N (16 is fine for b >= 1), or the OpenDP sampler",
         )
     with localcontext(Context(prec=50)):
-        rarest = _rarest(integer_scale, limit)
+        # The rarest magnitude is 0, limit - 1, or everything from limit on.
+        a = _ratio(integer_scale)
+        beyond = 2 / (1 + a) * (-limit / Decimal(integer_scale)).exp()
+        rarest = min((1 - a) / (1 + a), beyond, beyond * (1 - a) / a)
         # Whole words, ACCURATE_BITS more than it takes to tell the rarest outcome from zero.
         leading_zeros = math.ceil(-rarest.adjusted() * math.log2(10))
         bits = -(-(ACCURATE_BITS + leading_zeros) // WORD_BITS) * WORD_BITS
@@ -108,13 +111,6 @@ def build_thresholds(integer_scale: float, limit: int) -> Thresholds:
         ascending = tuple(_survival(integer_scale, limit, bits))[::-1]
     leading = np.array([t >> (bits - WORD_BITS) for t in ascending], dtype=np.uint64)
     return Thresholds(bits, ascending, leading, eta)
-
-
-def _rarest(integer_scale: float, limit: int) -> Decimal:
-    """The smallest probability of a magnitude: 0, limit - 1 or everything from limit on."""
-    a = _ratio(integer_scale)
-    beyond = 2 / (1 + a) * (-limit / Decimal(integer_scale)).exp()
-    return min((1 - a) / (1 + a), beyond, beyond * (1 - a) / a)
 
 
 def _survival(integer_scale: float, limit: int, bits: int) -> Iterator[int]:
