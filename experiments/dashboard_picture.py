@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedperm.fixed_point import FixedPoint
-from fedperm.noise.law import FINE_GRID, GridLaplace
-from fedperm.noise.sampler import NoiseSampler
+from fedperm.noise.law import FINE_GRID, GridLaplace, NoiseSampler
 from fedperm.noise.table_sampler import TableSampler
 from fedperm.normalisation import CENTRE
 from fedperm.permutation import draw_patterns, shuffle

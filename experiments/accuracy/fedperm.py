@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from experiments.accuracy.images import Given
 from fedperm.aggregate import average_update
-from fedperm.privacy.run_release import noise_of, promise_of
+from fedperm.privacy.release import noise_of, promise_of
 from fedperm.run_document import RunDocument
 from fedperm.wire.model import Parameters
 from fedperm_client.preparation import Preparation

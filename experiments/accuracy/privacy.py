@@ -12,8 +12,8 @@ from fedperm.privacy.record_level import (
     laplace_scale_for_record,
 )
 from fedperm.privacy.registry import accountant_named
+from fedperm.privacy.release import noise_of, release_of
 from fedperm.privacy.report import privacy_report
-from fedperm.privacy.run_release import noise_of, release_of
 from fedperm.run_document import RunDocument
 from fedperm.windows import Geometry
 

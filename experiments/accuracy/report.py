@@ -14,7 +14,7 @@ from experiments.accuracy.rows import (
 )
 from experiments.accuracy.setting import CLIENTS, ROUNDS, Algorithm
 from experiments.accuracy.summary import Summary
-from fedperm.privacy.printed import printed
+from fedperm.privacy.accountant import printed
 from fedperm.privacy.registry import accountant_named
 from fedperm_cli.presets import PAPER_EPSILON, Preset
 

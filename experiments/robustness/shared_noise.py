@@ -8,9 +8,8 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from fedperm.noise.law import GridLaplace
-from fedperm.noise.sampler import NoiseSampler
-from fedperm.privacy.run_release import noise_of
+from fedperm.noise.law import GridLaplace, NoiseSampler
+from fedperm.privacy.release import noise_of
 from fedperm.run_document import RunDocument
 from fedperm_client.preparation import Preparation
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -52,6 +53,11 @@ HOMES = {
     "rich": r"fedperm_cli",
 }
 """Where a library may be imported: the beginning of the module's name."""
+
+ROOMS = ("fedperm.noise", "fedperm.privacy")
+"""Packages whose modules say in `__all__` what others may import."""
+
+EXTRA_PRIVACY = ("scipy", "dp_accounting", "opendp")
 
 IMPORTED_AS = {
     "PyJWT": "jwt",
@@ -127,6 +133,47 @@ def test_nobody_else_knows_paillier():
     ]
     assert knowing
     assert [name for name in knowing if not re.match(rf"({KNOW_PAILLIER})\b", name)] == []
+
+
+def offered(path: Path) -> set[str]:
+    """What the module lists in `__all__`; nothing if it has none."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def imported_from(room: str) -> set[tuple[str, str]]:
+    """(module, name) of everything that others take from the room's modules."""
+    others = [path for name, path in modules() if not name.startswith(room)]
+    return {
+        (node.module, alias.name)
+        for path in (*others, *(ROOT / "experiments").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(room)
+        for alias in node.names
+    }
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_others_import_only_what_a_room_offers(room):
+    names = {(name, one) for name, path in modules() for one in offered(path)}
+    taken = imported_from(room)
+    assert taken
+    assert taken - names == set()
+
+
+def test_the_aggregator_runs_without_the_extra_privacy():
+    """Its image has none of these libraries: a module that imports one would not start there."""
+    mine = sorted(name for name, _ in modules() if name.split(".")[0] == "fedperm_aggregator")
+    program = (
+        "import importlib, sys\n"
+        f"sys.modules |= dict.fromkeys({EXTRA_PRIVACY!r})\n"
+        f"for name in {mine!r}: importlib.import_module(name)\n"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def closure(distribution: str) -> set[str]:

@@ -7,8 +7,8 @@ import pytest
 from fedperm.errors import BudgetError, LedgerError
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.registry import DEFAULT
+from fedperm.privacy.release import event_of, noise_of, release_of
 from fedperm.privacy.report import privacy_report
-from fedperm.privacy.run_release import event_of, noise_of, release_of
 from fedperm_client.account import Account, open_ledger
 from fedperm_client.errors import StateError
 from fedperm_client.identity import ClientKeys

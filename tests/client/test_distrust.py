@@ -15,7 +15,7 @@ from fedperm.errors import (
 )
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.registry import NO_SHUFFLE
-from fedperm.privacy.run_release import event_of
+from fedperm.privacy.release import event_of
 from fedperm.wire.public_keys import text_of
 from fedperm.wire.signed import sign, unverified
 from fedperm.wire.statements import EpochRecord

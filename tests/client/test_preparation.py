@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fedperm.aggregate import average_update
-from fedperm.privacy.run_release import noise_of
+from fedperm.privacy.release import noise_of
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.preparation import Preparation
 from tests.client.documents import document

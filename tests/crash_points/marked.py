@@ -9,7 +9,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 ROOT = Path(__file__).parents[2]
 MARKS = {"transaction", "persisting"}
 WRITING = {
-    *("write_durably", "publish", "replacing", "write_lines"),
+    *("write_durably", "publish", "replacing"),
     *("unlink", "rename", "renames", "replace", "rmtree", "rmdir", "remove", "removedirs"),
     *("write_bytes", "write_text", "touch", "truncate", "ftruncate", "move", "copy", "copyfile"),
     *("copytree", "symlink", "link", "symlink_to", "hardlink_to", "posix_fallocate"),

@@ -4,7 +4,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 
-from fedperm.privacy.ledger_file import read_lines
+from fedperm.privacy.ledger import read_lines
 from fedperm.wire.digest import content_digest, sha256_of
 from fedperm.wire.model import encode_model
 from fedperm_client.model_store import Checkpoint, ModelStore

@@ -10,7 +10,7 @@ import pytest
 
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.registry import accountant_named
-from fedperm.privacy.run_release import event_of
+from fedperm.privacy.release import event_of
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import encode_model
 from tests.aggregator.bench import quick_folder

@@ -15,7 +15,6 @@ UNMARKED = {
     "_create": "an empty file that Sink.write and Sink.finish fill: one left over is swept",
     "Blobs.check_room": "a file without a name, which is gone when it is closed",
     "Crew._break": "replaces a pool of processes, no file",
-    "write_lines": "within Ledger.start and Ledger.charge",
     "_delete": "within Blobs.sweep_incoming and Blobs.sweep_run",
     "Folding.perform": "publishes by RoundStore.publish",
     "Outbox.__init__": "removes files that were never given a name",

@@ -13,7 +13,7 @@ from fedperm import crash_points
 from fedperm.errors import BudgetError, RefusedError
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.registry import accountant_named
-from fedperm.privacy.run_release import event_of
+from fedperm.privacy.release import event_of
 from fedperm.wire.aggregator import RoundState
 from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm.workers import Workers

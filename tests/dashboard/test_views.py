@@ -7,8 +7,8 @@ import pytest
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.record_level import RecordGuarantee
 from fedperm.privacy.registry import DEFAULT
+from fedperm.privacy.release import event_of, noise_of, release_of
 from fedperm.privacy.report import privacy_report
-from fedperm.privacy.run_release import event_of, noise_of, release_of
 from fedperm.wire.aggregator import (
     AggregatorSeconds,
     ParticipantStatus,

@@ -83,7 +83,7 @@ async def finished(
 
 
 async def test_logistic_regression_learns_protects_its_records_and_costs_what_was_planned(
-    federation, small_key
+    federation,
 ):
     data = EXAMPLES / "data"
     initial = initial_model(TABULAR, {}, seed=0, data_directory=data)

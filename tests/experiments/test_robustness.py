@@ -21,7 +21,7 @@ from experiments.robustness.server import RefusedAverageError, Upload, step
 from experiments.robustness.setting import SEEDS, TARGET, Attack, Case, Defence, System, cases
 from experiments.robustness.shared_noise import Noisemaker
 from experiments.robustness.training import ClippedSteps, SgdSteps
-from fedperm.privacy.run_release import noise_of, promise_of
+from fedperm.privacy.release import noise_of, promise_of
 from fedperm_cli.presets import LIGHT
 from fedperm_client.preparation import Preparation
 from fedperm_client.training.learner import Learner

@@ -3,9 +3,8 @@
 import os
 import sys
 
-from fedperm.noise.law import GridLaplace
+from fedperm.noise.law import GridLaplace, NoiseSampler
 from fedperm.noise.opendp_sampler import OpenDPSampler
-from fedperm.noise.sampler import NoiseSampler
 from fedperm.noise.table_sampler import TableSampler
 from fedperm.randomness import from_operating_system
 

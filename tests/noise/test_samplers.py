@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fedperm.noise.law import GridLaplace
+from fedperm.noise.law import GridLaplace, NoiseSampler
 from fedperm.noise.opendp_sampler import OpenDPSampler
-from fedperm.noise.sampler import NoiseSampler
-from fedperm.noise.table_sampler import TableSampler
-from fedperm.noise.thresholds import build_thresholds
+from fedperm.noise.table_sampler import TableSampler, build_thresholds
 from tests.noise.exact_law import FALSE_ALARM, fit, noise_law
 
 Z = 4.9

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from fedperm.errors import ParameterError
-from fedperm.noise.law import GridLaplace
-from fedperm.noise.sampler import sampler_epsilon
-from fedperm.noise.table_sampler import TableSampler
-from fedperm.noise.thresholds import MAX_LIMIT, build_thresholds
+from fedperm.noise.law import GridLaplace, sampler_epsilon
+from fedperm.noise.table_sampler import MAX_LIMIT, TableSampler, build_thresholds
 from tests.noise.exact_law import exact_magnitudes
 
 TABLES = [(2.0, 20), (15.344, 140), (0.16, 19), (2.56, 278)]

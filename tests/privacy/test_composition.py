@@ -10,11 +10,16 @@ from hypothesis import strategies as st
 
 from fedperm.privacy.calibration import guarantee
 from fedperm.privacy.clones import stronger_clones
-from fedperm.privacy.composition import Level, naive, strong
 from fedperm.privacy.events import ShuffledLaplace
-from fedperm.privacy.loss_distribution import composed_epsilon, laplace_vector_deltas
-from fedperm.privacy.profile import LossGrid, loss_grid, pure_profile
+from fedperm.privacy.paper_chain import Level, naive, strong
 from fedperm.privacy.registry import CLONES
+from fedperm.privacy.shuffled import (
+    LossGrid,
+    composed_epsilon,
+    laplace_vector_deltas,
+    loss_grid,
+    pure_profile,
+)
 from fedperm.windows import Geometry
 from tests.privacy.shuffled_exactly import Law, hockey_stick, shuffled
 

@@ -1,4 +1,4 @@
-"""Why variation_ratio.py gives the rest of the other messages away.
+"""Why `variation_ratio` gives the rest of the other messages away.
 
 The published code of the variation-ratio reduction counts zeros and ones only. Here is a
 randomizer with ratio p and total variation beta whose shuffle shows more than that count: one
@@ -10,7 +10,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from fedperm.privacy.variation_ratio import variation_ratio
+from fedperm.privacy.clones import variation_ratio
 from tests.privacy.shuffled_exactly import Law, Row, hockey_stick, shuffled
 
 

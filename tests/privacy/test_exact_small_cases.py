@@ -11,13 +11,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fedperm.privacy import shuffle_bounds
-from fedperm.privacy.blanket import bennett, generic_facts, hoeffding, laplace_facts
-from fedperm.privacy.clones import stronger_clones
+from fedperm.privacy import shuffled
+from fedperm.privacy.blanket import bennett, generic_facts, hoeffding, laplace_facts, vector_blanket
+from fedperm.privacy.clones import stronger_clones, variation_ratio
 from fedperm.privacy.events import ShuffledLaplace
-from fedperm.privacy.loss_distribution import laplace_vector_deltas
-from fedperm.privacy.variation_ratio import variation_ratio
-from fedperm.privacy.vector_blanket import vector_blanket
+from fedperm.privacy.shuffled import laplace_vector_deltas
 from fedperm.windows import Geometry
 from tests.privacy.shuffled_exactly import Row, laplace_outcomes, simulated, worst_case
 
@@ -55,9 +53,9 @@ FAMILIES = [
     Family("hoeffding-generic", lambda e, b, w, n: hoeffding(generic_facts(e, w / b), e, n), 5000),
     Family("clones", lambda e, b, w, n: float(stronger_clones(np.array([e]), w / b, n)[0]), 12),
     Family("variation-ratio", by_variation_ratio, 6),
-    Family("shipped bennett-pld", shipped(shuffle_bounds.by_bennett), 500),
-    Family("shipped clones-pld", shipped(shuffle_bounds.by_clones), 12),
-    Family("shipped variation-ratio-pld", shipped(shuffle_bounds.by_variation_ratio), 6),
+    Family("shipped bennett-pld", shipped(shuffled.by_bennett), 500),
+    Family("shipped clones-pld", shipped(shuffled.by_clones), 12),
+    Family("shipped variation-ratio-pld", shipped(shuffled.by_variation_ratio), 6),
     Family("blanket", lambda e, b, w, n: float(vector_blanket(np.array([e]), 1 / b, w, n)[0]), 5),
 ]
 

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedperm.privacy.blanket import integer_laplace_facts, laplace_facts
-from fedperm.privacy.renyi import integer_laplace_divergence, laplace_epsilon
-from fedperm.privacy.vector_blanket import second_moment
+from fedperm.privacy.blanket import integer_laplace_facts, laplace_facts, vector_second_moment
+from fedperm.privacy.unshuffled import integer_laplace_divergence, laplace_epsilon
 
 scales = st.floats(0.1, 100)
 
@@ -61,4 +60,17 @@ def test_a_vectors_second_moment_is_at_most_one_coordinates(epsilon_1, w, share)
     epsilon_w = w * epsilon_1
     epsilon = share * epsilon_w
     one = integer_laplace_facts(epsilon, epsilon_w).second_moment
-    assert second_moment(epsilon, epsilon_1, w) <= one * (1 + 1e-9)
+    assert vector_second_moment(epsilon, epsilon_1, w) <= one * (1 + 1e-9)
+
+
+@given(epsilon_1=st.floats(0.02, 2), w=st.integers(1, 40), share=st.floats(0, 1))
+def test_so_is_that_of_a_vector_of_integer_noise(epsilon_1, w, share):
+    """E[L^2] of independent coordinates from the definition of the law of each."""
+    epsilon_w = w * epsilon_1
+    ratio, grid, scale = np.exp(share * epsilon_w), 16, 1 / epsilon_1
+    p, q = masses(scale, grid, int(30 * scale * grid) + grid)
+    shared = np.minimum(p, q)
+    square, cross = shared.sum() * (p @ (p / shared)), shared.sum() * (p @ (q / shared))
+    vector = (1 + ratio**2) * square**w - 2 * ratio * cross**w
+    one = integer_laplace_facts(share * epsilon_w, epsilon_w).second_moment
+    assert vector <= one * (1 + 1e-6)

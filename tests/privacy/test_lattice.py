@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedperm.privacy.clones import stronger_clones
+from fedperm.privacy.blanket import log_ratios, vector_second_moment
+from fedperm.privacy.clones import stronger_clones, variation_ratio
 from fedperm.privacy.lattice import mean_positive_part, spread
-from fedperm.privacy.variation_ratio import variation_ratio
-from fedperm.privacy.vector_blanket import log_ratios, second_moment
 
 values = st.lists(st.floats(-3, 2), min_size=2, max_size=4)
 
@@ -67,5 +66,5 @@ def test_the_vectors_blanket_has_the_design_notes_moments(epsilon_1: float, w: i
     for epsilon in (0.0, 0.2):
         loss = gamma * (left - np.exp(epsilon) * right)
         moment = (ratios.masses * loss**2).sum() / gamma
-        exact = second_moment(epsilon, epsilon_1, w)
+        exact = vector_second_moment(epsilon, epsilon_1, w)
         assert exact * (1 - 1e-9) <= moment <= exact * 1.03

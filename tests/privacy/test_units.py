@@ -3,7 +3,7 @@
 import pytest
 
 from fedperm.privacy.events import Rounds, ShuffledLaplace
-from fedperm.privacy.units import whole_update, whole_update_pure
+from fedperm.privacy.unshuffled import whole_update, whole_update_pure
 from fedperm.windows import Geometry
 from tests.privacy.settings_of_the_paper import HEAVY
 

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from fedperm.errors import ParameterError
 from fedperm.fixed_point import FixedPoint
-from fedperm.noise.law import GridLaplace
+from fedperm.noise.law import GridLaplace, NoiseSampler
 from fedperm.noise.opendp_sampler import OpenDPSampler
-from fedperm.noise.sampler import NoiseSampler
 from fedperm.noise.table_sampler import TableSampler
 from fedperm.normalisation import denormalise, normalise
 from fedperm.planner import plan

@@ -6,7 +6,7 @@ from fedperm.privacy.accountant import Accountant
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.record_level import LocalTraining
 from fedperm.privacy.registry import NO_SHUFFLE
-from fedperm.privacy.report import Release
+from fedperm.privacy.release import Release
 from fedperm.windows import Geometry
 
 LIGHT, HEAVY = Geometry(7850, 400, 1), Geometry(7850, 800, 10)

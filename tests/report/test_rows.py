@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fedperm.errors import ParameterError
-from fedperm.noise.law import GridLaplace
-from fedperm.noise.sampler import NoiseSampler
+from fedperm.noise.law import GridLaplace, NoiseSampler
 from fedperm.noise.table_sampler import TableSampler
 from fedperm.privacy.accountant import Accountant
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.record_level import RecordGuarantee
 from fedperm.privacy.registry import BLANKET, DEFAULT, NO_SHUFFLE, PAPER, VARIATION_RATIO
-from fedperm.privacy.report import PrivacyReport, Release, privacy_report
+from fedperm.privacy.release import Release
+from fedperm.privacy.report import PrivacyReport, privacy_report
 from fedperm.windows import Geometry
 from tests.report.releases import HEAVY, LIGHT, release
 

@@ -4,14 +4,13 @@ A ledger is started together with the client's keys and never again: a state dir
 its ledger has released who knows what.
 """
 
-import math
 from dataclasses import dataclass
 
-from fedperm.noise.sampler import NoiseSampler, sampler_epsilon
+from fedperm.noise.law import NoiseSampler, exact_delta, sampler_epsilon
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.ledger import Charge, Ledger
 from fedperm.privacy.registry import accountant_named
-from fedperm.privacy.units import whole_update
+from fedperm.privacy.unshuffled import whole_update
 from fedperm.wire.aggregator import LedgerReport
 from fedperm.wire.digest import sha256_of
 from fedperm_client.ceilings import Ceilings
@@ -76,4 +75,4 @@ class Account:
             return 0.0
         rounds = Rounds(self.event, charges)
         extra = sampler_epsilon(self.noise.eta, self.event.geometry.padded_d, charges)
-        return whole_update(rounds, delta * math.exp(-extra / 2)) + extra
+        return whole_update(rounds, exact_delta(delta, extra)) + extra

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fedperm.errors import FedPermError
+from fedperm.privacy.accountant import printed
 from fedperm.privacy.ledger import Budget
-from fedperm.privacy.printed import printed
 from fedperm.privacy.record_level import RecordGuarantee
 from fedperm.privacy.registry import accountant_named
+from fedperm.privacy.release import noise_of, release_of
 from fedperm.privacy.report import PrivacyReport, privacy_report
-from fedperm.privacy.run_release import noise_of, release_of
 from fedperm.run_document import RunDocument
 from fedperm_client.errors import CeilingError
 

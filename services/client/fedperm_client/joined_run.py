@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from fedperm.noise.sampler import NoiseSampler
+from fedperm.noise.law import NoiseSampler
+from fedperm.privacy.release import event_of, noise_of, promise_of
 from fedperm.privacy.report import PrivacyReport
-from fedperm.privacy.run_release import event_of, noise_of, promise_of
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm_client.account import Account
 from fedperm_client.activity import Activity

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fedperm.noise.sampler import NoiseSampler
+from fedperm.noise.law import NoiseSampler
 from fedperm.planner import Plan
 from fedperm.randomizer import Randomizer
 from fedperm.run_document import RunDocument

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fedperm.errors import ParameterError
 from fedperm.fixed_point import FixedPoint
-from fedperm.noise.sampler import NoiseSampler
+from fedperm.noise.law import NoiseSampler
 from fedperm.normalisation import CENTRE, normalise
 from fedperm.windows import Geometry
 

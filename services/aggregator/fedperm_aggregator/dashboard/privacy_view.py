@@ -2,10 +2,10 @@
 has spent of its budget is in the ledger that it reports."""
 
 from fedperm.errors import ParameterError
-from fedperm.noise.sampler import sampler_epsilon
-from fedperm.noise.thresholds import ACCURATE_BITS
+from fedperm.noise.law import sampler_epsilon
+from fedperm.noise.table_sampler import ACCURATE_BITS
 from fedperm.privacy.record_level import NoRecordBound, RecordRelease, record_level
-from fedperm.privacy.run_training import local_training
+from fedperm.privacy.release import local_training
 from fedperm.run_document import RunDocument
 from fedperm_aggregator.dashboard.views import Privacy, RecordLevel
 

@@ -3,8 +3,9 @@
 from fedperm.noise.table_sampler import TableSampler
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.registry import accountant_named
+from fedperm.privacy.release import Release
 from fedperm.privacy.rendering import as_json, as_markdown, as_text
-from fedperm.privacy.report import PrivacyReport, Release, privacy_report
+from fedperm.privacy.report import PrivacyReport, privacy_report
 from fedperm_cli.output import DocumentFormat
 from fedperm_cli.privacy.noise import Noise
 from fedperm_cli.privacy.settings import Settings

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fedperm.privacy.accountant import Accountant
 from fedperm.privacy.calibration import laplace_scale
 from fedperm.privacy.events import Rounds, ShuffledLaplace
-from fedperm.privacy.units import whole_update
+from fedperm.privacy.unshuffled import whole_update
 from fedperm_cli.presets import PAPER_DELTA, PAPER_EPSILON, PAPER_ROUNDS, Preset
 
 

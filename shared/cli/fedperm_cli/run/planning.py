@@ -6,8 +6,8 @@ from fedperm.noise.law import FINE_GRID, GridLaplace
 from fedperm.norm_bound import honest_limit
 from fedperm.planner import Plan, plan
 from fedperm.privacy.registry import accountant_named
+from fedperm.privacy.release import local_training
 from fedperm.privacy.report import PrivacyReport
-from fedperm.privacy.run_training import local_training
 from fedperm.run_document import (
     FrozenDocument,
     KeySpec,

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from fedperm.privacy.registry import accountant_named
+from fedperm.privacy.release import noise_of, release_of
 from fedperm.privacy.report import PrivacyReport, privacy_report
-from fedperm.privacy.run_release import noise_of, release_of
 from fedperm.run_document import RunDocument
 
 NO_NOISE = "no noise is added: whoever unshuffles an update reads it, and no epsilon holds"

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from fedperm.errors import ParameterError
 from fedperm.norm_bound import NormForm
-from fedperm.privacy.run_training import local_training
+from fedperm.privacy.release import local_training
 from fedperm.run_document import RoundsSpec, ShuffleSpec, TaskSpec, TrainingSpec
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.privacy.noise import Noise, noise_of

@@ -1,10 +1,27 @@
-"""The law of the noise: which integers, how likely, and where a draw may be cut."""
+"""The law of the noise, what every sampler of it offers, and what an inexact sampler costs.
+
+The law says which integers are drawn, how likely each is, and where a draw may be cut.
+"""
 
 import math
 from dataclasses import dataclass
+from random import Random
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fedperm.errors import ParameterError
 from fedperm.normalisation import CENTRE
+
+__all__ = [
+    "FINE_GRID",
+    "GridLaplace",
+    "NoiseSampler",
+    "exact_delta",
+    "recommended_grid",
+    "sampler_epsilon",
+]
 
 FINE_GRID = 256
 """Fine enough for the record-level guarantee even at b = 0.05 (see privacy.record_level)."""
@@ -65,3 +82,36 @@ def recommended_grid(laplace_scale: float) -> int:
     while grid > 1 and grid * laplace_scale > _FINE_ENOUGH:
         grid //= 2
     return grid
+
+
+class NoiseSampler(Protocol):
+    """Draws integers from a `GridLaplace` law."""
+
+    @property
+    def law(self) -> GridLaplace: ...
+
+    @property
+    def name(self) -> str:
+        """How the privacy report names the sampler."""
+
+    @property
+    def eta(self) -> float:
+        """Bounds |p/p_true - 1| and |ln(p/p_true)| of every outcome of one draw."""
+
+    def draw(self, count: int, randomness: Random, /) -> NDArray[np.int64]:
+        """Independent draws, cut at +-law.limit."""
+
+
+def sampler_epsilon(eta: float, positions: int, rounds: int) -> float:
+    """2 d T eta, to be added to epsilon; d counts padded positions too.
+
+    With kappa = d T eta, every event's probability is within e^(+-kappa) of the exact
+    mechanism's, so P'(E) <= e^kappa (e^epsilon Q(E) + delta) <= e^(epsilon + 2 kappa) Q'(E) +
+    e^kappa delta. The same kappa inflates delta: count the exact mechanism at `exact_delta`.
+    """
+    return 2 * positions * rounds * eta
+
+
+def exact_delta(delta: float, extra: float) -> float:
+    """delta e^(-kappa), where the exact mechanism is counted; `extra` is the sampler's epsilon."""
+    return delta * math.exp(-extra / 2)

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from fedperm.noise.law import GridLaplace
 
+__all__ = ["OpenDPSampler"]
+
 
 @dataclass(frozen=True)
 class OpenDPSampler:

@@ -3,13 +3,14 @@
 import math
 
 from fedperm.errors import ParameterError, PreconditionError, PrivacyError
-from fedperm.privacy.accountant import Accountant, Guarantee
+from fedperm.privacy.accountant import Accountant, Guarantee, smallest
 from fedperm.privacy.events import Rounds, ShuffledLaplace
-from fedperm.privacy.search import smallest
 from fedperm.windows import Geometry
 
+__all__ = ["guarantee", "laplace_scale"]
+
 TOLERANCE = 1e-4  # b is at most this much, relatively, above a scale that fails the target
-SMALLEST_SCALE, LARGEST_SCALE = 2.0**-30, 2.0**60
+MIN_SCALE, MAX_SCALE = 2.0**-30, 2.0**60
 
 
 def guarantee(
@@ -39,13 +40,13 @@ def laplace_scale(
     high = 1.0
     while not keeps(high):
         high *= 2
-        if high > LARGEST_SCALE:
+        if high > MAX_SCALE:
             guarantee(accountant, geometry, rounds, high, delta)  # a bound's refusal says why
             raise PrivacyError(
                 f"no noise gives epsilon {epsilon} at delta {delta} by {accountant.name}",
                 "choose a larger epsilon or delta, fewer rounds, or another accountant",
             )
     low = high / 2
-    while keeps(low) and low > SMALLEST_SCALE:
+    while keeps(low) and low > MIN_SCALE:
         low, high = low / 2, low
     return smallest(keeps, low, high, TOLERANCE)

@@ -2,7 +2,9 @@
 
 Every numeric shuffle bound here has the form delta = E[(X_1 + ... + X_n)_+] / n. Putting X on a
 lattice by splitting each value between its two neighbours, means kept, is a mean-preserving spread:
-it can only raise the expectation of a convex function of the sum, so the result stays a bound.
+X grows in convex order. Sums of independent variables keep that order (Shaked and Shanthikumar,
+"Stochastic Orders", 2007, Theorem 3.A.12), so the expectation of a convex function of the sum can
+only rise, and the result stays a bound.
 """
 
 from dataclasses import dataclass

@@ -9,7 +9,13 @@ non-expansive and normalising divides by 2C: S = (lr * 2G/m) / 2C = lr * G / (m 
 
 Noise. A coordinate that moves by s grows or shrinks the likelihood of any output by at most
 e^(s * steepness), so it is (s * steepness)^2 / 2-zCDP (Bun and Steinke 2016, Prop. 3.3), and the
-independent coordinates and T rounds add up to rho = T * S^2 * steepness^2 / 2.
+independent coordinates and T rounds add up to rho = T * S^2 * steepness^2 / 2. zCDP composes
+adaptively: a round may start from the model that earlier rounds made, with the same S and noise.
+
+Conversion. rho-zCDP is (alpha, rho alpha)-Rényi DP for all alpha > 1 (Bun and Steinke,
+"Concentrated Differential Privacy: Simplifications, Extensions, and Lower Bounds", TCC 2016), which
+is (epsilon, delta)-DP by Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential
+Privacy" (NeurIPS 2020), Prop. 12.
 """
 
 import math
@@ -17,12 +23,25 @@ from dataclasses import dataclass
 from numbers import Integral
 
 from fedperm.errors import ParameterError
-from fedperm.noise.law import FINE_GRID
-from fedperm.privacy.printed import printed
-from fedperm.privacy.zcdp import epsilon_of, rho_of
+from fedperm.noise.law import FINE_GRID, exact_delta
+from fedperm.privacy.accountant import printed
+
+__all__ = [
+    "LocalTraining",
+    "NoRecordBound",
+    "RecordGuarantee",
+    "RecordLevel",
+    "RecordRelease",
+    "laplace_scale_for_record",
+    "record_level",
+    "steepness",
+    "zcdp_epsilon",
+    "zcdp_rho",
+]
 
 _COARSEST = 0.01
 """Noise of less than so many grid steps would bound nothing: e^(1/(bN)) passes e^100."""
+_SEARCH_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -56,7 +75,14 @@ class LocalTraining:
         if self.clip_norm is None or self.why_unbounded is not None:
             return None
         exact = self.learning_rate * self.clip_norm / (self.records * self.clip)
-        return exact * (1 + _float_margin(self.records))
+        # float64 rounds norms, mean and normalised values. With u = 2^-53, a mean of m gradients of
+        # norm at most G, in any order of summing and with all scaling, is off by at most
+        # (m + 4) u G to first order (Higham 2002, section 4.2), and two of them by a part
+        # m (m + 4) u of 2G/m. Twice m^2 u covers this and all higher orders for 4 < m < 2^50. The
+        # millionth is for fewer records and for what does not grow with m: norms over d parameters
+        # (d u / 2) and normalised values (2 u sqrt(d) / S).
+        float_margin = 1e-6 + float(self.records) ** 2 * 2.0**-52
+        return exact * (1 + float_margin)
 
     @property
     def why_unbounded(self) -> str | None:
@@ -127,9 +153,8 @@ def record_level(training: LocalTraining, release: RecordRelease, delta: float) 
         return NoRecordBound(str(training.why_unbounded))
     moved = sensitivity * steepness(release.laplace_scale, release.grid)
     rho = release.rounds * moved**2 / 2
-    # An inexact sampler inflates delta too: see noise.sampler.sampler_epsilon.
-    exact_delta = delta * math.exp(-release.sampler_epsilon / 2)
-    epsilon = epsilon_of(rho, exact_delta) + release.sampler_epsilon
+    extra = release.sampler_epsilon
+    epsilon = zcdp_epsilon(rho, exact_delta(delta, extra)) + extra
     return RecordGuarantee(rho, epsilon, delta, training.records)
 
 
@@ -141,7 +166,7 @@ def laplace_scale_for_record(
     sensitivity = training.sensitivity
     if sensitivity is None:
         return NoRecordBound(str(training.why_unbounded))
-    allowed = math.sqrt(2 * rho_of(epsilon, delta) / rounds) / sensitivity
+    allowed = math.sqrt(2 * zcdp_rho(epsilon, delta) / rounds) / sensitivity
     return (1 + 1e-12) / (grid * math.log1p(allowed / grid))
 
 
@@ -161,16 +186,51 @@ def steepness(laplace_scale: float, grid: int) -> float:
     return grid * math.expm1(1 / (laplace_scale * grid))
 
 
-def _float_margin(records: int) -> float:
-    """Added to S, relatively: float64 rounds norms, mean and normalised values.
+def zcdp_epsilon(rho: float, delta: float) -> float:
+    """The smallest epsilon of rho-zCDP over all orders alpha > 1; every alpha is a valid bound."""
+    _check_delta(delta)
+    if not (math.isfinite(rho) and rho >= 0):
+        raise ParameterError(f"rho is {rho}", "rho is a finite number, at least 0")
+    if rho == 0:
+        return 0.0
+    # The best alpha - 1 is near sqrt(ln(1/delta) / rho): search a wide span of its logarithm.
+    middle = math.log(math.log(1 / delta) / rho) / 2
+    low, high = middle - 12, middle + 12
+    for _ in range(_SEARCH_STEPS):
+        third = (high - low) / 3
+        if _epsilon_at(low + third, rho, delta) < _epsilon_at(high - third, rho, delta):
+            high -= third
+        else:
+            low += third
+    return max(0.0, _epsilon_at((low + high) / 2, rho, delta))
 
-    With u = 2^-53, a mean of m gradients of norm at most G, in any order of summing and with all
-    scaling, is off by at most (m + 4) u G to first order (Higham 2002, section 4.2), and two of
-    them by a part m (m + 4) u of 2G/m. Twice m^2 u covers this and all higher orders for
-    4 < m < 2^50. The millionth is for fewer records and for what does not grow with m: norms
-    over d parameters (d u / 2) and normalised values (2 u sqrt(d) / S).
-    """
-    return 1e-6 + float(records) ** 2 * 2.0**-52
+
+def zcdp_rho(epsilon: float, delta: float) -> float:
+    """The largest rho whose epsilon is at most the given one, by bisection."""
+    _check_delta(delta)
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ParameterError(f"epsilon is {epsilon}", "choose a positive number")
+    low, high = 0.0, epsilon
+    while zcdp_epsilon(high, delta) < epsilon:
+        high *= 2
+    for _ in range(_SEARCH_STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= epsilon else (low, middle)
+    return low
+
+
+def _epsilon_at(log_order: float, rho: float, delta: float) -> float:
+    """rho alpha + (ln(1/delta) + (alpha-1) ln(1-1/alpha) - ln alpha) / (alpha-1)."""
+    less_one = math.exp(log_order)
+    alpha = 1 + less_one
+    return (
+        rho * alpha + (math.log(1 / delta) - math.log(alpha)) / less_one - math.log1p(1 / less_one)
+    )
+
+
+def _check_delta(delta: float) -> None:
+    if not 0 < delta < 1:
+        raise ParameterError(f"delta is {delta}", "choose delta between 0 and 1, such as 1e-5")
 
 
 def _check_rounds(rounds: int) -> None:

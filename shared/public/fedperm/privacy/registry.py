@@ -3,13 +3,33 @@
 from dataclasses import dataclass
 
 from fedperm.errors import ParameterError
-from fedperm.privacy import shuffle_bounds
 from fedperm.privacy.accountant import Accountant, Guarantee, require_known
 from fedperm.privacy.blanket import bennett, generic_facts, hoeffding, laplace_facts
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.paper_chain import PaperAccountant
-from fedperm.privacy.shuffled import ShuffledAccountant
+from fedperm.privacy.shuffled import (
+    ShuffledAccountant,
+    by_bennett,
+    by_clones,
+    by_variation_ratio,
+    by_vector_blanket,
+)
 from fedperm.privacy.unshuffled import UnshuffledAccountant
+
+__all__ = [
+    "ACCOUNTANTS",
+    "BENNETT",
+    "BLANKET",
+    "CLONES",
+    "DEFAULT",
+    "NO_SHUFFLE",
+    "PAPER",
+    "PAPER_GENERIC",
+    "PAPER_HOEFFDING",
+    "VARIATION_RATIO",
+    "SmallestAccountant",
+    "accountant_named",
+]
 
 CHAIN = (
     "strong or naive composition over k2, then over T (w unrounded, as the paper prints it: a "
@@ -66,32 +86,32 @@ PAPER_GENERIC = PaperAccountant(
 BENNETT = ShuffledAccountant(
     "bennett-pld",
     f"privacy blanket, Bennett's inequality, 1-D Laplace (Balle et al. 2019); {PLD}",
-    shuffle_bounds.by_bennett,
+    by_bennett,
 )
 CLONES = ShuffledAccountant(
     "clones-pld",
     "stronger clones, exact (Feldman, McMillan, Talwar 2023), or bennett-pld's bound where that is "
     f"smaller; {PLD}",
-    shuffle_bounds.by_clones,
+    by_clones,
 )
 VARIATION_RATIO = ShuffledAccountant(
     "variation-ratio-pld",
     "clones with the total variation of the w-dimensional Laplace vector (the variation-ratio "
     "parameters of Wang et al. 2023 in a reduction proved here, not published), or clones-pld's "
     f"bound where that is smaller; {PLD}",
-    shuffle_bounds.by_variation_ratio,
+    by_variation_ratio,
     published=False,
 )
 BLANKET = ShuffledAccountant(
     "blanket-pld",
     "EXPERIMENTAL: numeric privacy blanket of the w-dimensional Laplace vector, worst pair checked "
     f"on small grids but not proved; {PLD}",
-    shuffle_bounds.by_vector_blanket,
+    by_vector_blanket,
     experimental=True,
     published=False,
 )
 # clones-pld is never above bennett-pld. variation-ratio-pld is smaller, but what holds of it is
-# proved here and not published in this form (variation_ratio.py), so it is not the default.
+# proved here and not published in this form (clones.py), so it is not the default.
 DEFAULT = SmallestAccountant(
     "default",
     "the smallest published bound, or no amplification if that is smaller",

@@ -2,12 +2,15 @@
 
 import json
 from dataclasses import asdict, dataclass
+from functools import partial
 from textwrap import fill
 from typing import Any
 
-from fedperm.privacy.printed import printed
+from fedperm.privacy.accountant import printed
 from fedperm.privacy.record_level import RecordGuarantee
 from fedperm.privacy.report import PrivacyReport, SuperwindowRow
+
+__all__ = ["Line", "as_json", "as_markdown", "as_text", "lines"]
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,9 @@ def as_json(report: PrivacyReport) -> str:
 
 def as_text(report: PrivacyReport) -> str:
     heading = f"Privacy of one client ({_counted_by(report)})"
+    indented = partial(fill, width=96, initial_indent="   ", subsequent_indent="   ")
     rows = [
-        f"{number}. {line.unit}:\n{_indented(line.guarantee)}"
+        f"{number}. {line.unit}:\n{indented(line.guarantee)}"
         for number, line in enumerate(lines(report), 1)
     ]
     return "\n".join([heading, "", *rows])
@@ -48,12 +52,21 @@ def as_markdown(report: PrivacyReport) -> str:
 
 def lines(report: PrivacyReport) -> list[Line]:
     rows = report.rows
+    paper, smaller = rows.paper_unit, rows.smaller
     pure, whole = rows.whole_update_pure, rows.whole_update
     settings, shuffle, tuning, *others = report.notes
     return [
-        Line(_unit(rows.paper_unit), _words(rows.paper_unit)),
+        Line(
+            f"the paper's unit: {paper.parameters} parameters of one update (one superwindow per "
+            "pattern), all others known",
+            _words(paper),
+        ),
         Line("the same, if the permutation is known", _words(rows.permutation_known)),
-        Line("the smaller of these two", _smaller(report)),
+        Line(
+            "the smaller of these two",
+            f"epsilon {printed(smaller.epsilon)} at delta {smaller.delta:g}: "
+            f"row {1 if smaller == paper else 2}",
+        ),
         Line(
             "the whole update, pure",
             f"epsilon {printed(pure.per_round)} per round, {printed(pure.total)} in all",
@@ -71,22 +84,5 @@ def _counted_by(report: PrivacyReport) -> str:
     return f"accountant {report.accountant}{warning}"
 
 
-def _unit(row: SuperwindowRow) -> str:
-    return (
-        f"the paper's unit: {row.parameters} parameters of one update (one superwindow per "
-        "pattern), all others known"
-    )
-
-
 def _words(row: SuperwindowRow) -> str:
     return f"epsilon {printed(row.epsilon)} at delta {row.delta:g} by {row.bound}"
-
-
-def _smaller(report: PrivacyReport) -> str:
-    row = report.rows.smaller
-    number = 1 if row == report.rows.paper_unit else 2
-    return f"epsilon {printed(row.epsilon)} at delta {row.delta:g}: row {number}"
-
-
-def _indented(text: str) -> str:
-    return fill(text, width=96, initial_indent="   ", subsequent_indent="   ")

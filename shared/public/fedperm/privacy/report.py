@@ -4,50 +4,17 @@ The paper's epsilon protects one superwindow per pattern of one client's update.
 whole update changes every parameter, so those rows stand beside it, always (docs/privacy.md).
 """
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from fedperm.errors import ParameterError
-from fedperm.noise.sampler import NoiseSampler, sampler_epsilon
-from fedperm.privacy.accountant import Accountant, Guarantee
-from fedperm.privacy.coarsest_grid import COARSEST_GRID, MANY_STEPS
-from fedperm.privacy.events import Rounds
-from fedperm.privacy.record_level import (
-    LocalTraining,
-    NoRecordBound,
-    RecordLevel,
-    RecordRelease,
-    record_level,
-)
+from fedperm.privacy.accountant import Accountant
+from fedperm.privacy.record_level import NoRecordBound, RecordLevel, RecordRelease, record_level
 from fedperm.privacy.registry import NO_SHUFFLE
-from fedperm.privacy.units import PureEpsilon, whole_update, whole_update_pure
+from fedperm.privacy.release import Release
+from fedperm.privacy.unshuffled import PureEpsilon, whole_update, whole_update_pure
+
+__all__ = ["PrivacyReport", "Rows", "SuperwindowRow", "WholeUpdateRow", "privacy_report"]
 
 UNCOUNTED_TRAINING = NoRecordBound("how the client trains was not stated")
-
-
-@dataclass(frozen=True)
-class Release:
-    """What a client is about to release, and how it is to be counted."""
-
-    rounds: Rounds
-    delta: float
-    accountant: Accountant
-    noise: NoiseSampler
-    training: LocalTraining | None = None
-
-    def __post_init__(self) -> None:
-        law, scale = self.noise.law, self.rounds.event.laplace_scale
-        if law.laplace_scale != scale:
-            raise ParameterError(
-                f"noise of scale {law.laplace_scale:g} is counted as {scale:g}",
-                "report the noise that is drawn",
-            )
-        if law.grid % COARSEST_GRID and law.integer_scale < MANY_STEPS:
-            raise ParameterError(
-                f"a grid of 1/{law.grid} shows more than is counted",
-                f"choose a grid that is a multiple of {COARSEST_GRID}",
-            )
 
 
 @dataclass(frozen=True)
@@ -103,20 +70,18 @@ def privacy_report(release: Release) -> PrivacyReport:
 
 
 def _rows(release: Release) -> Rows:
+    """Every row is counted for the exact mechanism; what the sampler adds is added to each."""
+    extra, rounds = release.sampler_epsilon, release.rounds
     shuffled = _superwindow(release, release.accountant)
     known = _superwindow(release, NO_SHUFFLE)
-    pure = whole_update_pure(release.rounds)
-    extra = _sampler_epsilon(release)
+    pure = whole_update_pure(rounds)
     return Rows(
         paper_unit=shuffled,
         permutation_known=known,
         smaller=min(shuffled, known, key=lambda row: row.epsilon),
-        whole_update_pure=PureEpsilon(
-            pure.per_round + extra / release.rounds.count, pure.total + extra
-        ),
+        whole_update_pure=PureEpsilon(pure.per_round + extra / rounds.count, pure.total + extra),
         whole_update=WholeUpdateRow(
-            _with_sampler(release, lambda delta: whole_update(release.rounds, delta)),
-            release.delta,
+            whole_update(rounds, release.exact_delta) + extra, release.delta
         ),
         record=_record(release),
     )
@@ -124,15 +89,13 @@ def _rows(release: Release) -> Rows:
 
 def _superwindow(release: Release, accountant: Accountant) -> SuperwindowRow:
     geometry = release.rounds.event.geometry
-    bounds: list[Guarantee] = []
-
-    def epsilon(delta: float) -> float:
-        bounds.append(accountant.guarantee(release.rounds, delta))
-        return bounds[-1].epsilon
-
-    total = _with_sampler(release, epsilon)
-    parameters = geometry.patterns * geometry.superwindow
-    return SuperwindowRow(total, release.delta, parameters, bounds[-1].bound)
+    found = accountant.guarantee(release.rounds, release.exact_delta)
+    return SuperwindowRow(
+        epsilon=found.epsilon + release.sampler_epsilon,
+        delta=release.delta,
+        parameters=geometry.patterns * geometry.superwindow,
+        bound=found.bound,
+    )
 
 
 def _record(release: Release) -> RecordLevel:
@@ -142,36 +105,29 @@ def _record(release: Release) -> RecordLevel:
         release.rounds.event.laplace_scale,
         release.rounds.count,
         release.noise.law.grid,
-        _sampler_epsilon(release),
+        release.sampler_epsilon,
     )
     return record_level(release.training, noise, release.delta)
 
 
-def _with_sampler(release: Release, epsilon: Callable[[float], float]) -> float:
-    """What an inexact sampler adds (see `noise.sampler.sampler_epsilon`)."""
-    extra = _sampler_epsilon(release)
-    return epsilon(release.delta * math.exp(-extra / 2)) + extra
-
-
-def _sampler_epsilon(release: Release) -> float:
-    positions = release.rounds.event.geometry.padded_d
-    return sampler_epsilon(release.noise.eta, positions, release.rounds.count)
-
-
 def _notes(release: Release) -> list[str]:
-    rounds, event = release.rounds, release.rounds.event
-    notes = [
+    rounds, event, clip_words = release.rounds, release.rounds.event, ""
+    if release.training is not None:
+        clip = release.training.clip
+        scale = 2 * clip * event.laplace_scale
+        clip_words = f" (clip C = {clip:g}: noise of scale {scale:.4g} on each parameter)"
+    return [
         f"delta {release.delta:g}, T = {rounds.count} rounds, Laplace scale b = "
-        f"{event.laplace_scale:.6g} on parameters normalised to [0, 1]{_clip_words(release)}; "
+        f"{event.laplace_scale:.6g} on parameters normalised to [0, 1]{clip_words}; "
         "adjacency: replace the protected unit by any other value; "
         f"sampler: {release.noise.name}, grid of 1/{release.noise.law.grid}, adds "
-        f"{_sampler_epsilon(release):.2g} to every epsilon above",
+        f"{release.sampler_epsilon:.2g} to every epsilon above",
         "row 1, and row 3 where it is row 1, rest on the shuffle, which Paillier encryption hides: "
         "the guarantee is computational, and it fails when one client that holds the shared key "
         "colludes with the aggregator; rows 2, 4, 5 and 6 need neither shuffle nor key",
         "choosing hyper-parameters by looking at results on private data",
+        *_warnings(release.accountant),
     ]
-    return [*notes, *_warnings(release.accountant)]
 
 
 def _warnings(accountant: Accountant) -> list[str]:
@@ -186,11 +142,3 @@ def _warnings(accountant: Accountant) -> list[str]:
     if not accountant.published:
         return ["the bound of rows 1 and 3 is proved in this repository and not published"]
     return []
-
-
-def _clip_words(release: Release) -> str:
-    if release.training is None:
-        return ""
-    clip = release.training.clip
-    scale = 2 * clip * release.rounds.event.laplace_scale
-    return f" (clip C = {clip:g}: noise of scale {scale:.4g} on each parameter)"
