@@ -6,10 +6,10 @@ from experiments.encrypted.federation import Federation
 from experiments.encrypted.figures import EncryptedResult, judge
 from experiments.encrypted.setting import Setting
 from fedperm_cli.demo.folder import make_folder
-from fedperm_cli.demo.processes import Processes
 from fedperm_cli.errors import FederationError
+from fedperm_cli.federation.processes import Processes
+from fedperm_cli.progress_lines import Teller
 from fedperm_cli.run.watching import View
-from fedperm_cli.telling import Teller
 
 
 async def run(setting: Setting, keep: Path | None, view: View, tell: Teller) -> EncryptedResult:

@@ -15,9 +15,10 @@ from fedperm_cli.demo.environments import (
     key_server_environment,
 )
 from fedperm_cli.demo.folder import DemoFolder
-from fedperm_cli.demo.guard import Guard
 from fedperm_cli.demo.options import NAME
-from fedperm_cli.demo.processes import Processes, RunningProcess
+from fedperm_cli.federation.guard import Guard
+from fedperm_cli.federation.processes import Processes, RunningProcess
+from fedperm_cli.progress_lines import Teller
 from fedperm_cli.recipes import images_of
 from fedperm_cli.run.creation import create_run
 from fedperm_cli.run.document_words import in_words
@@ -26,7 +27,6 @@ from fedperm_cli.run.shards import smallest_shard
 from fedperm_cli.run.specs import parse_task_options
 from fedperm_cli.run.watching import View, Watch
 from fedperm_cli.servers.sessions import KeyOperator, Server, key_operator, run_operator
-from fedperm_cli.telling import Teller
 
 SERVERS_START_SECONDS = 120.0
 CLIENTS_END_SECONDS = 300.0

@@ -18,7 +18,7 @@ from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, Request, http_client
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import KeyEpoch, RoundState
-from fedperm_cli.demo.processes import Processes, RunningServer
+from fedperm_cli.federation.processes import Processes, RunningServer
 
 _PATIENCE = Patience(10.0)
 

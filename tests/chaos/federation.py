@@ -11,7 +11,7 @@ from typing import Any
 
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import RoundOutcome, RunState
-from fedperm_cli.demo.processes import Processes, RunningProcess
+from fedperm_cli.federation.processes import Processes, RunningProcess
 from fedperm_client.initial_model import initial_model
 from fedperm_client.model_store import Checkpoint, ModelStore
 from fedperm_client.state_directory import StateDirectory

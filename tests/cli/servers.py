@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from fedperm_cli.demo.processes import Processes, RunningServer
+from fedperm_cli.federation.processes import Processes, RunningServer
 
 
 @dataclass(frozen=True)

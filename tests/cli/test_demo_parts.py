@@ -13,13 +13,13 @@ import pytest
 from fedperm.wire.aggregator import RunState
 from fedperm_cli.demo.environments import client_environment
 from fedperm_cli.demo.folder import make_folder
-from fedperm_cli.demo.guard import Guard
-from fedperm_cli.demo.interruption import all_ends_alike
 from fedperm_cli.demo.options import DemoOptions, check_demo, run_options
 from fedperm_cli.demo.outcome import ClientModel, Outcome
 from fedperm_cli.demo.pages import print_outcome
-from fedperm_cli.demo.processes import Processes
 from fedperm_cli.errors import DirectoryError, FederationError, OptionsError
+from fedperm_cli.federation.guard import Guard
+from fedperm_cli.federation.interruption import all_ends_alike
+from fedperm_cli.federation.processes import Processes
 from fedperm_cli.run.round_summary import RoundSummary, summarise
 from tests.cli.round_reports import round_report
 from tests.cli.started import start_unruly

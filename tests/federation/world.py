@@ -16,7 +16,7 @@ from fedperm.api.key_server import KeyServerApi
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.wire.aggregator import KeyEpoch, RoundState, RunState
 from fedperm.wire.key_server import KeyRequest, TokenRequest
-from fedperm_cli.demo.processes import Processes, RunningProcess
+from fedperm_cli.federation.processes import Processes, RunningProcess
 from fedperm_client.initial_model import InitialModel
 from fedperm_client.summary import Summary
 

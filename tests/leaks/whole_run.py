@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fedperm.wire.aggregator import KeyEpoch, RoundReport
-from fedperm_cli.demo.processes import RunningProcess
+from fedperm_cli.federation.processes import RunningProcess
 from fedperm_client.initial_model import initial_model
 from fedperm_client.model_store import Checkpoint, ModelStore
 from fedperm_client.settings import ClientSettings

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from fedperm_cli.demo.processes import Processes, RunningProcess, RunningServer
+from fedperm_cli.federation.processes import Processes, RunningProcess, RunningServer
 from tests.cli.operator import Operator
 
 

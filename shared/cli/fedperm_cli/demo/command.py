@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import typer
 
 from fedperm_cli.demo.folder import DemoFolder, make_folder
-from fedperm_cli.demo.interruption import all_ends_alike
 from fedperm_cli.demo.options import DemoOptions, check_demo
-from fedperm_cli.demo.processes import Processes
 from fedperm_cli.errors import MissingExtraError
 from fedperm_cli.exit_codes import ExitCode
+from fedperm_cli.federation.interruption import all_ends_alike
+from fedperm_cli.federation.processes import Processes
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
 from fedperm_cli.pages import stdout
+from fedperm_cli.progress_lines import Teller, tell_nothing, tell_on
 from fedperm_cli.run.views import Silence, live_view
 from fedperm_cli.run.watching import View
-from fedperm_cli.telling import Teller, tell_nothing, tell_on
 
 if TYPE_CHECKING:
     from fedperm_cli.demo.outcome import Outcome

@@ -13,11 +13,12 @@ from fedperm_cli.demo.environments import (
     key_server_environment,
 )
 from fedperm_cli.demo.folder import DemoFolder
-from fedperm_cli.demo.guard import Guard
 from fedperm_cli.demo.options import NAME, DemoOptions, run_options, task_name, task_options
 from fedperm_cli.demo.outcome import Outcome, read_models
-from fedperm_cli.demo.processes import Processes, RunningProcess, RunningServer
+from fedperm_cli.federation.guard import Guard
+from fedperm_cli.federation.processes import Processes, RunningProcess, RunningServer
 from fedperm_cli.measures import as_seconds
+from fedperm_cli.progress_lines import Teller
 from fedperm_cli.run.creation import create_run
 from fedperm_cli.run.document_words import in_words
 from fedperm_cli.run.preparation import PreparedRun, prepare
@@ -32,7 +33,6 @@ from fedperm_cli.servers.sessions import (
     key_operator,
     run_operator,
 )
-from fedperm_cli.telling import Teller
 
 CLIENTS_END_SECONDS = 60.0
 """They settle the last round and write their models."""

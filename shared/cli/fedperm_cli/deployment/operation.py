@@ -12,6 +12,7 @@ from fedperm.wire.key_server import KeyRequest
 from fedperm_cli.deployment.options import OperationOptions, run_options, task_name, task_options
 from fedperm_cli.deployment.pool_token import provide_token
 from fedperm_cli.measures import as_seconds, as_time
+from fedperm_cli.progress_lines import Teller
 from fedperm_cli.run.creation import create_run
 from fedperm_cli.run.document_words import differences, in_words
 from fedperm_cli.run.options import RunOptions
@@ -23,7 +24,6 @@ from fedperm_cli.run.specs import parse_task_options
 from fedperm_cli.run.watching import View, Watch
 from fedperm_cli.servers.options import AsKeyOperator, AsRunOperator
 from fedperm_cli.servers.sessions import KeyOperator, RunOperator
-from fedperm_cli.telling import Teller
 
 _CONFLICT = 409
 

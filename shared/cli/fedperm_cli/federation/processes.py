@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-from fedperm_cli.demo.log_tail import end_of_log
-from fedperm_cli.demo.readiness import answers_ready
-from fedperm_cli.demo.undertaker import Undertaker
 from fedperm_cli.errors import FederationError
+from fedperm_cli.federation.log_tail import end_of_log
+from fedperm_cli.federation.process_reaper import ProcessReaper
+from fedperm_cli.federation.readiness import answers_ready
 
 GRACE_SECONDS = 10.0
 """From SIGTERM to SIGKILL."""
@@ -35,13 +35,13 @@ class RunningProcess:
         module: str,
         environment: Mapping[str, str],
         folder: Path,
-        undertaker: Undertaker,
+        reaper: ProcessReaper,
     ) -> None:
         self.name = name
         self.log = folder / f"{name}.log"
         self._command = [sys.executable, "-m", module]
         self._environment = {**_outer_environment(), **environment}
-        self._undertaker = undertaker
+        self._reaper = reaper
         self._process = self._start()
 
     @property
@@ -52,7 +52,7 @@ class RunningProcess:
         """None while it runs, else its exit code, negative after a signal."""
         if self._process.returncode is None and self._process.poll() is not None:
             _kill_group(self.pid)  # what it left behind
-            self._undertaker.forget(self.pid)
+            self._reaper.forget(self.pid)
         return self._process.returncode
 
     def wait(self, seconds: float) -> int:
@@ -71,7 +71,7 @@ class RunningProcess:
         if self.poll() is None:
             _kill_group(self.pid)
             self._process.wait()
-            self._undertaker.forget(self.pid)
+            self._reaper.forget(self.pid)
 
     def ask_to_stop(self) -> None:
         """SIGTERM to it alone: it stops its workers itself."""
@@ -113,7 +113,7 @@ class RunningProcess:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        self._undertaker.watch(process.pid)
+        self._reaper.watch(process.pid)
         return process
 
 
@@ -126,7 +126,7 @@ class RunningServer(RunningProcess):
         module: str,
         environment: Mapping[str, str],
         folder: Path,
-        undertaker: Undertaker,
+        reaper: ProcessReaper,
     ) -> None:
         self._prefix = f"{module.upper()}_"
         self._address_file = folder / f"{name}.address"
@@ -134,7 +134,7 @@ class RunningServer(RunningProcess):
             f"{self._prefix}PORT": "0",
             f"{self._prefix}ADDRESS_FILE": str(self._address_file),
         }
-        super().__init__(name, module, {**environment, **here}, folder, undertaker)
+        super().__init__(name, module, {**environment, **here}, folder, reaper)
 
     @property
     def address(self) -> str:
@@ -161,16 +161,16 @@ class Processes:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._started: list[RunningProcess] = []
-        self._undertaker = Undertaker()
+        self._reaper = ProcessReaper()
 
     def start(self, name: str, module: str, environment: Mapping[str, str]) -> RunningProcess:
-        process = RunningProcess(name, module, environment, self._folder, self._undertaker)
+        process = RunningProcess(name, module, environment, self._folder, self._reaper)
         self._started.append(process)
         return process
 
     def start_server(self, name: str, module: str, environment: Mapping[str, str]) -> RunningServer:
         """Ready a little later: see `wait_until_ready`."""
-        server = RunningServer(name, module, environment, self._folder, self._undertaker)
+        server = RunningServer(name, module, environment, self._folder, self._reaper)
         self._started.append(server)
         return server
 
@@ -185,7 +185,7 @@ class Processes:
         finally:  # also when somebody presses Ctrl-C again
             for process in self._started:
                 process.kill()
-            self._undertaker.dismiss()
+            self._reaper.dismiss()
 
     def __enter__(self) -> Self:
         return self

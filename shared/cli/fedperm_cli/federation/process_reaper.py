@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 
 
-class Undertaker:
+class ProcessReaper:
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603 (this file)
             [sys.executable, "-I", "-S", __file__],

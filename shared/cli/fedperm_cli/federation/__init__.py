@@ -1,0 +1,1 @@
+"""Federations on this machine: their processes, and what their operators do."""
