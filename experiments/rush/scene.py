@@ -13,13 +13,13 @@ from fedperm.blinding import BlindingPool
 from fedperm.masks import MaskEncoder
 from fedperm.permutation import draw_patterns
 from fedperm.run_document import FrozenDocument, RunDocument
+from fedperm.services import AGGREGATOR
 from fedperm.update import build_update
 from fedperm.wire.model import encode_model
 from fedperm.wire.public_keys import fingerprint, text_of
 from fedperm.wire.signed import sign
 from fedperm.wire.statements import (
     AccessToken,
-    Audience,
     Confirmation,
     EpochRecord,
     JsonWebKey,
@@ -136,8 +136,8 @@ def _guest(name: str, now: float, server: Ed25519PrivateKey) -> Guest:
     token = AccessToken(
         iss=fingerprint(text_of(server.public_key())),
         sub=name,
-        aud=Audience.AGGREGATOR,
-        scope=Audience.AGGREGATOR.scope,
+        aud=AGGREGATOR.audience,
+        scope=AGGREGATOR.scope,
         key=KEY,
         cnf=Confirmation(jwk=JsonWebKey(x=text_of(own.public_key()))),
         iat=int(now),

@@ -9,7 +9,7 @@ from gmpy2 import mpz
 from fedperm.blinding import BlindingPool
 from fedperm.errors import AggregateError
 from fedperm.paillier import PublicKey
-from fedperm.wire.statements import Audience
+from fedperm.services import AGGREGATOR
 from fedperm.wire.update import decode_update
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.settlement import averaged
@@ -79,7 +79,7 @@ def test_blocked_reading_an_update_in_its_order(key):
 async def test_blocked_asking_the_key_server_for_keys(key_server: Server, enrolled: Enrol):
     """With all that it is ever shown: the run operator's secret and clients' tokens for it."""
     member = await enrolled()
-    shown = [RUN_OPERATOR, await member.access(Audience.AGGREGATOR)]
+    shown = [RUN_OPERATOR, await member.access(AGGREGATOR)]
     places = {"key": "demo", "epoch": "1", "identifier": "a", "client": member.name}
     for (method, path), cells in TABLE.items():
         if cells is not OPEN:

@@ -19,6 +19,7 @@ from fedperm.blinding import BlindingPool
 from fedperm.masks import MaskEncoder
 from fedperm.permutation import draw_patterns
 from fedperm.run_document import FrozenDocument, RunDocument
+from fedperm.services import AGGREGATOR, ServiceSpec
 from fedperm.update import Update, build_update
 from fedperm.wire.aggregate import decode_aggregate
 from fedperm.wire.model import encode_model
@@ -26,7 +27,6 @@ from fedperm.wire.public_keys import fingerprint, text_of
 from fedperm.wire.signed import sign
 from fedperm.wire.statements import (
     AccessToken,
-    Audience,
     Confirmation,
     EpochRecord,
     JsonWebKey,
@@ -82,16 +82,16 @@ class KeyServer:
         }
         return sign(EpochRecord(**(members | changes)), self.signing)
 
-    def token(self, client: "Client", audience: Audience = Audience.AGGREGATOR) -> str:
-        return self.token_with(client, aud=audience, scope=audience.scope)
+    def token(self, client: "Client", service: ServiceSpec = AGGREGATOR) -> str:
+        return self.token_with(client, aud=service.audience, scope=service.scope)
 
     def token_with(self, client: "Client", **changes: Any) -> str:
         now = int(self.clock.now())
         members = {
             "iss": fingerprint(self.signing_text),
             "sub": client.name,
-            "aud": Audience.AGGREGATOR,
-            "scope": Audience.AGGREGATOR.scope,
+            "aud": AGGREGATOR.audience,
+            "scope": AGGREGATOR.scope,
             "key": self.key,
             "cnf": Confirmation(jwk=JsonWebKey(x=text_of(client.signing.public_key()))),
             "iat": now,
