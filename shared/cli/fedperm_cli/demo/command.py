@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from fedperm.services import programs
 from fedperm_cli.demo.folder import DemoFolder, make_folder
 from fedperm_cli.demo.options import DemoOptions, check_demo
 from fedperm_cli.errors import MissingExtraError
@@ -21,8 +22,6 @@ from fedperm_cli.run.watching import View
 
 if TYPE_CHECKING:
     from fedperm_cli.demo.outcome import Outcome
-
-SERVICES = ("fedperm_keyserver", "fedperm_aggregator", "fedperm_client")
 
 
 @with_option_groups
@@ -74,7 +73,7 @@ async def _run(options: DemoOptions, folder: DemoFolder, view: View, tell: Telle
 
 
 def _check_installed() -> None:
-    missing = [service for service in SERVICES if find_spec(service) is None]
+    missing = [program.module for program in programs() if find_spec(program.module) is None]
     if missing:
         raise MissingExtraError(
             f"the demo starts services that are not installed: {', '.join(missing)}",

@@ -9,6 +9,7 @@ from pathlib import Path
 from cryptography import x509
 
 from fedperm.clock import Clock
+from fedperm.services import CLIENT, SERVICES
 from fedperm_cli.deployment.authority import (
     Authority,
     authority_from_pem,
@@ -28,12 +29,8 @@ from fedperm_cli.deployment.secret_files import PUBLIC, PreparedFile, SecretFile
 from fedperm_cli.deployment.server_names import ServerNames
 from fedperm_cli.errors import DeploymentError
 
-KEYSERVER, AGGREGATOR, OPERATOR, CLIENT = "keyserver", "aggregator", "operator", "client"
-MONITORING = "monitoring"
+OPERATOR, MONITORING = "operator", "monitoring"
 _CA, _CA_KEY = "authority/ca.pem", "authority/ca-key.pem"
-_CA_COPIES = tuple(
-    f"{party}/ca.pem" for party in (KEYSERVER, AGGREGATOR, OPERATOR, CLIENT, MONITORING)
-)
 
 
 @dataclass(frozen=True)
@@ -50,13 +47,18 @@ def prepare(folder: Path, wishes: Wishes, clock: Clock) -> list[PreparedFile]:
     files = SecretFiles(folder)
     _check_databases(files, wishes)
     authority = _authority(files, now)
-    for copy in _CA_COPIES:
+    for copy in _ca_copies():
         files.copy(certificate_to_pem(authority.certificate), copy, PUBLIC)
     for server, names in wishes.names.items():
         _server_certificate(files, authority, server, names, now)
     _credentials(files)
     _databases(files, wishes)
     return files.prepared
+
+
+def _ca_copies() -> list[str]:
+    services = [service.name for service in SERVICES.values()]
+    return [f"{party}/ca.pem" for party in (*services, OPERATOR, CLIENT.name, MONITORING)]
 
 
 def _authority(files: SecretFiles, now: datetime) -> Authority:
@@ -81,7 +83,7 @@ def _authority(files: SecretFiles, now: datetime) -> Authority:
 
 def _new_authority(files: SecretFiles, now: datetime) -> Authority:
     """The key first: a certificate without its key is noticed, and so is the reverse."""
-    orphans = [copy for copy in _CA_COPIES if files.read(copy) is not None]
+    orphans = [copy for copy in _ca_copies() if files.read(copy) is not None]
     if orphans:
         raise DeploymentError(
             f"the private CA is gone, but others trust it: {', '.join(orphans)}",
@@ -123,9 +125,11 @@ def _parsed(pem: bytes | None) -> x509.Certificate | None:
 
 
 def _credentials(files: SecretFiles) -> None:
-    files.secret(_new_token, f"{KEYSERVER}/operator-token", f"{OPERATOR}/key-operator-token")
-    files.secret(_new_token, f"{AGGREGATOR}/operator-token", f"{OPERATOR}/run-operator-token")
-    files.secret(lambda: secrets.token_hex(32).encode(), f"{KEYSERVER}/key-encryption-key")
+    for service in SERVICES.values():
+        operators_copy = f"{OPERATOR}/{service.operator_token}"
+        files.secret(_new_token, f"{service.name}/operator-token", operators_copy)
+        for secret in service.secrets:
+            files.secret(lambda: secrets.token_hex(32).encode(), f"{service.name}/{secret}")
     files.secret(_new_token, f"{MONITORING}/grafana-password")
 
 
