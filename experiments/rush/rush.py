@@ -17,7 +17,10 @@ from experiments.rush.usage import Watch, watching
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, Request, http_client
 from fedperm.run_document import FrozenDocument
+from fedperm.services import AGGREGATOR
 from fedperm.wire.aggregator import KeyEpoch, RoundState
+from fedperm_cli.federation.folder import FederationFolder
+from fedperm_cli.federation.launcher import Launcher
 from fedperm_cli.federation.processes import Processes, RunningServer
 
 _PATIENCE = Patience(10.0)
@@ -42,16 +45,14 @@ def rush(scene: Scene, folder: Path) -> RushReport:
 @contextmanager
 def _aggregator(scene: Scene, folder: Path) -> Iterator[RunningServer]:
     (folder / "operator").write_text(scene.operator)
-    settings: dict[str, object] = {
-        "STATE_DIRECTORY": folder / "state",
-        "OPERATOR_TOKEN_FILE": folder / "operator",
-        "INSECURE_FOR_TESTS": True,
-    }
-    if scene.setting.workers is not None:
-        settings["PROCESSES"] = scene.setting.workers
-    environment = {f"FEDPERM_AGGREGATOR_{name}": str(value) for name, value in settings.items()}
+    workers = scene.setting.workers
     with Processes(folder) as processes:
-        server = processes.start_server("aggregator", "fedperm_aggregator", environment)
+        launcher = Launcher(FederationFolder(folder), processes, insecure_for_tests=True)
+        server = launcher.start_server(
+            AGGREGATOR,
+            operator_token_file=folder / "operator",
+            **({} if workers is None else {"processes": workers}),
+        )
         server.wait_until_ready()
         yield server
 
