@@ -13,7 +13,9 @@ from experiments.load.errors import LoadError
 from experiments.load.interface import Told, ask
 from experiments.load.setting import Setting
 from experiments.load.summary import Ending, Endings
+from fedperm.api.connection import Patience
 from fedperm.services import AGGREGATOR, SERVICES
+from fedperm_cli.servers.sessions import Server
 
 PROJECT = "fedperm-load"
 RUN = "load"
@@ -70,7 +72,8 @@ class Federation:
             ca_file = Path(folder, "ca.pem")
             ca_file.write_text(self._secret("ca.pem"))
             token = self._secret("operator-token")
-            return ask(f"https://localhost:{port}", ca_file, token.strip(), RUN)
+            server = Server(f"https://localhost:{port}", ca_file, Patience(10.0))
+            return ask(server, token.strip(), RUN)
 
     def logs(self) -> str:
         """Compose shows those of services that it does not attach to only if they are named."""
