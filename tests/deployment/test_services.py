@@ -142,7 +142,9 @@ def test_a_program_is_a_package_of_this_repository(program):
     home = f"services/{program.name}"
     project = tomllib.loads(text(home, "pyproject.toml"))["project"]
     assert project["name"] == program.distribution
-    assert home in re.findall(r"^PROJECTS := (.*)$", text("Makefile"), re.MULTILINE)[0].split()
+    makefile = text("Makefile")
+    assert home in re.findall(r"^PROJECTS := (.*)$", makefile, re.MULTILINE)[0].split()
+    assert program.name in re.findall(r"docker compose logs --follow (.* .*)", makefile)[0].split()
     tools = tomllib.loads(text("pyproject.toml"))["tool"]
     assert program.module in tools["mypy"]["packages"]
     assert home in tools["mypy"]["mypy_path"].split(":")
@@ -156,10 +158,13 @@ def test_the_documents_name_every_program(program):
     heading = f"| {program.title}: `{program.env_prefix}` | default | |\n"
     assert heading in operations
     assert f"| `{program.name}` |" in text("docs", "deployment.md")
+    design = text("docs", "design.md")
+    assert f"| `services/{program.name}` | `{program.module}` |" in design
     if isinstance(program, ServiceSpec):
         table = operations.partition(heading)[2].partition("\n\n")[0]
         (defaults,) = re.findall(r"^\| `HOST`, `PORT`.*?\| ([^|]*) \|", table, re.MULTILINE)
         assert defaults.split(", ")[1] == str(program.port)
         assert f"| `{program.name}` | port {program.port} |" in text("docs", "deployment.md")
-        token = f"`{program.audience}` (scope `{program.scope}`)"
-        assert token in text("docs", "protocol.md")
+        protocol = text("docs", "protocol.md")
+        assert f"`{program.audience}` (scope `{program.scope}`)" in protocol
+        assert f"`{program.name}`" in re.findall(r"\(`service`: (.*?), `version`", protocol)[0]
