@@ -52,7 +52,7 @@ class Launcher:
     def start_client(
         self, name: str, *, module: str = CLIENT.module, **settings: object
     ) -> RunningProcess:
-        """Of all servers that were started, which must be ready."""
+        """Knows the addresses of all servers that were started, which must be ready."""
         usual = {
             **{f"{service.name}_url": server.address for service, server in self.servers.items()},
             "state_directory": self.folder.state(name),
