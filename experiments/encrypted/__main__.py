@@ -14,8 +14,8 @@ from experiments.encrypted.experiment import run
 from experiments.encrypted.figures import EncryptedResult
 from experiments.encrypted.setting import Setting
 from fedperm.errors import FedPermError
+from fedperm_cli.progress_lines import tell_on
 from fedperm_cli.run.views import live_view
-from fedperm_cli.telling import tell_on
 
 
 def main() -> int:

@@ -2,23 +2,36 @@
 
 from pathlib import Path
 
-from experiments.encrypted.federation import Federation
+from experiments.encrypted import recording_client
 from experiments.encrypted.figures import EncryptedResult, judge
 from experiments.encrypted.setting import Setting
-from fedperm_cli.demo.folder import make_folder
-from fedperm_cli.demo.processes import Processes
+from fedperm_cli.demo.federation import DemoFederation, Limits
+from fedperm_cli.demo.folder import demo_folder
 from fedperm_cli.errors import FederationError
+from fedperm_cli.federation.processes import Processes
+from fedperm_cli.progress_lines import Teller
 from fedperm_cli.run.watching import View
-from fedperm_cli.telling import Teller
+
+LIMITS = Limits(servers_start_seconds=120.0, clients_end_seconds=300.0)
 
 
 async def run(setting: Setting, keep: Path | None, view: View, tell: Teller) -> EncryptedResult:
-    folder = make_folder(keep)
+    folder = demo_folder(keep)
     tell("folder", str(folder.path))
     with Processes(folder.logs) as processes:
-        told = await Federation(setting, folder, processes, tell).run(view)
-    if len(told.rounds) != setting.rounds or any(not r.outcome.included for r in told.rounds):
-        raise FederationError(
-            f"the run ended {told.status.state}: {told.status.reason}", f"see {folder.logs}"
+        federation = DemoFederation(
+            setting.demo,
+            folder,
+            processes,
+            tell,
+            setting.run,
+            recording_client.__name__,
+            LIMITS,
         )
-    return judge(told, folder)
+        finished = await federation.run(view)
+    rounds, status = finished.rounds, finished.status
+    if len(rounds) != setting.rounds or any(not round_.outcome.included for round_ in rounds):
+        raise FederationError(
+            f"the run ended {status.state}: {status.reason}", f"see {folder.logs}"
+        )
+    return judge(finished, folder)

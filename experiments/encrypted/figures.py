@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from experiments.encrypted.federation import Told
 from experiments.encrypted.recording_client import notebook_in
 from experiments.encrypted.replay import replayed
 from fedperm.wire.aggregator import RoundReport
 from fedperm.wire.model import decode_model
-from fedperm_cli.demo.folder import DemoFolder
+from fedperm_cli.demo.federation import DemoRun
+from fedperm_cli.federation.folder import FederationFolder
 from fedperm_cli.run.round_summary import summarise
 from fedperm_client.summary import Summary
 
@@ -55,12 +55,12 @@ class EncryptedResult:
     rounds: tuple[RoundFigures, ...]
 
 
-def judge(told: Told, folder: DemoFolder) -> EncryptedResult:
-    document = told.prepared.document.content
-    expected = _replayed(told, folder)
-    held = {_held(folder, client) for client in told.clients}
+def judge(run: DemoRun, folder: FederationFolder) -> EncryptedResult:
+    document = run.prepared.document.content
+    expected = _replayed(run, folder)
+    held = {_held(folder, client) for client in run.clients}
     return EncryptedResult(
-        clients=len(told.clients),
+        clients=len(run.clients),
         key_bits=document.key.key_bits,
         parameters=document.model.parameters,
         k1=document.shuffle.k1,
@@ -69,33 +69,33 @@ def judge(told: Told, folder: DemoFolder) -> EncryptedResult:
         laplace_scale=document.noise.laplace_scale,
         smallest_client=document.training.min_records,
         identical=held == {expected},
-        seconds=told.seconds,
+        seconds=run.seconds,
         model_sha256=expected[-1],
-        rounds=tuple(_figures(report) for report in told.rounds),
+        rounds=tuple(_figures(report) for report in run.rounds),
     )
 
 
-def _replayed(told: Told, folder: DemoFolder) -> tuple[str, ...]:
-    document = told.prepared.document.content
-    initial = decode_model(told.prepared.initial_model, document.model.parameters)
+def _replayed(run: DemoRun, folder: FederationFolder) -> tuple[str, ...]:
+    document = run.prepared.document.content
+    initial = decode_model(run.prepared.initial_model, document.model.parameters)
     geometry = document.plan.geometry
-    by_name = {_summary(folder, client).client: client for client in told.clients}
+    by_name = {_summary(folder, client).client: client for client in run.clients}
     rounds = [
         [
             notebook_in(folder.state(by_name[name])).read(report.outcome.round).coded(geometry)
             for name in report.outcome.included
         ]
-        for report in told.rounds
+        for report in run.rounds
     ]
     return tuple(replayed(document, initial, rounds))
 
 
-def _held(folder: DemoFolder, client: str) -> tuple[str, ...]:
+def _held(folder: FederationFolder, client: str) -> tuple[str, ...]:
     """The hashes of a client's model, round by round."""
     return tuple(record.parameters_sha256 for record in _summary(folder, client).history)
 
 
-def _summary(folder: DemoFolder, client: str) -> Summary:
+def _summary(folder: FederationFolder, client: str) -> Summary:
     return Summary.model_validate_json((folder.state(client) / "summary.json").read_text())
 
 

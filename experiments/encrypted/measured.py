@@ -13,8 +13,8 @@ from experiments.encrypted.experiment import run
 from experiments.encrypted.figures import EncryptedResult
 from experiments.encrypted.setting import Setting
 from experiments.paper.records import ResultFile
+from fedperm_cli.progress_lines import tell_nothing
 from fedperm_cli.run.views import Silence
-from fedperm_cli.telling import tell_nothing
 
 NAME = "light"
 _ROUNDS, _QUICK_CLIENTS = 5, 3

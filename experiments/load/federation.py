@@ -13,17 +13,18 @@ from experiments.load.errors import LoadError
 from experiments.load.interface import Told, ask
 from experiments.load.setting import Setting
 from experiments.load.summary import Ending, Endings
+from fedperm.api.connection import Patience
+from fedperm.services import AGGREGATOR, SERVICES
+from fedperm_cli.servers.sessions import Server
 
 PROJECT = "fedperm-load"
 RUN = "load"
 OPERATOR, CLIENT = "load-operator", "load-client"
-AGGREGATOR, KEY_SERVER = "aggregator", "keyserver"
-_LOGGED = "init", KEY_SERVER, AGGREGATOR, OPERATOR, CLIENT
+_LOGGED = "init", *SERVICES, OPERATOR, CLIENT
 _ERASE_LINE = "\x1b[2K"
 """Before every line of `docker compose logs`, also where there is no terminal."""
 _COMPOSE_FILE = Path(__file__).parents[2] / "docker-compose.yml"
 _SECRETS = "/run/fedperm"
-_PORT = 8100
 _POLL_SECONDS = 2.0
 _LAST_WORDS_SECONDS = 60.0
 """For clients to settle the last round after the operator saw the run's end."""
@@ -36,8 +37,8 @@ class Federation:
 
     def start_servers(self) -> Container:
         """The aggregator, healthy."""
-        self._docker.compose.up([AGGREGATOR], detach=True, wait=True, quiet=True)
-        (aggregator,) = self._docker.compose.ps([AGGREGATOR])
+        self._docker.compose.up([AGGREGATOR.name], detach=True, wait=True, quiet=True)
+        (aggregator,) = self._docker.compose.ps([AGGREGATOR.name])
         return aggregator
 
     def start_clients(self) -> Container:
@@ -66,12 +67,13 @@ class Federation:
         return self._endings()
 
     def tell(self) -> Told:
-        _, port = self._docker.compose.port(AGGREGATOR, _PORT)
+        _, port = self._docker.compose.port(AGGREGATOR.name, AGGREGATOR.port)
         with TemporaryDirectory() as folder:
             ca_file = Path(folder, "ca.pem")
             ca_file.write_text(self._secret("ca.pem"))
             token = self._secret("operator-token")
-            return ask(f"https://localhost:{port}", ca_file, token.strip(), RUN)
+            server = Server(f"https://localhost:{port}", ca_file, Patience(10.0))
+            return ask(server, token.strip(), RUN)
 
     def logs(self) -> str:
         """Compose shows those of services that it does not attach to only if they are named."""
@@ -79,7 +81,7 @@ class Federation:
         return written.replace(_ERASE_LINE, "")
 
     def _secret(self, name: str) -> str:
-        (aggregator,) = self._docker.compose.ps([AGGREGATOR])
+        (aggregator,) = self._docker.compose.ps([AGGREGATOR.name])
         return str(aggregator.execute(["cat", f"{_SECRETS}/{name}"]))
 
     def _ended(self, service: str) -> list[Container]:
@@ -98,7 +100,7 @@ class Federation:
 
     def _endings(self) -> Endings:
         (operator,) = self._endings_of(OPERATOR)
-        servers = self._endings_of(AGGREGATOR, KEY_SERVER)
+        servers = self._endings_of(*SERVICES)
         return Endings(operator, self._endings_of(CLIENT), servers)
 
     def _endings_of(self, *services: str) -> tuple[Ending, ...]:

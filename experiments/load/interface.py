@@ -2,11 +2,11 @@
 
 import asyncio
 from dataclasses import dataclass
-from pathlib import Path
 
 from fedperm.api.aggregator import AggregatorApi
-from fedperm.api.connection import Connection, Patience, Request, http_client
+from fedperm.api.connection import Request
 from fedperm.wire.aggregator import RoundReport
+from fedperm_cli.servers.sessions import Server
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,9 @@ class Told:
     metrics: str
 
 
-def ask(address: str, ca_file: Path, token: str, run: str) -> Told:
+def ask(server: Server, token: str, run: str) -> Told:
     async def answer() -> Told:
-        async with http_client(address, ca_file) as http:
-            connection = Connection(http, Patience(10.0))
+        async with server.connection() as connection:
             listed = await AggregatorApi(connection).rounds(run, token)
             metrics = await connection.send(Request("GET", "/metrics"))
             return Told(listed.rounds, metrics.content.decode())

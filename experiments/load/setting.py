@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from fedperm.services import SERVICES
 from fedperm.wire.message import Message
 
 Count = Annotated[int, Field(ge=1)]
@@ -31,6 +32,5 @@ class Setting(Message):
             "SHARDS": str(self.clients),
             "MOST_CLIENTS": str(self.clients),
             "DEADLINE_SECONDS": str(self.deadline_seconds),
-            "AGGREGATOR_PORT": "0",
-            "KEYSERVER_PORT": "0",
+            **{f"{service.name.upper()}_PORT": "0" for service in SERVICES.values()},
         }

@@ -18,10 +18,10 @@ from fedperm.clock import Clock, SystemClock
 from fedperm.durable_file import write_durably
 from fedperm.errors import FedPermError
 from fedperm.randomness import from_operating_system
+from fedperm.services import AGGREGATOR
 from fedperm.wire.aggregator import Participation
 from fedperm.wire.enrolment_token import parse_token
 from fedperm.wire.message import Many, Message
-from fedperm.wire.statements import Audience
 from fedperm_client.access import Access
 from fedperm_client.identity import ClientIdentity, ClientKeys, enrol
 from fedperm_client.peers import Peers, connect
@@ -56,7 +56,7 @@ async def visit(identity: ClientIdentity, run: str, peers: Peers, clock: Clock) 
         return token
 
     access = Access(identity, peers.key_server, clock, from_operating_system())
-    return Visitor(client=identity.name, access_token=await access.using(Audience.AGGREGATOR, join))
+    return Visitor(client=identity.name, access_token=await access.using(AGGREGATOR, join))
 
 
 async def make_visitors(given: argparse.Namespace) -> Visitors:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from fedperm.services import programs
+
 
 @dataclass(frozen=True)
 class Target:
@@ -112,6 +114,6 @@ LEFT_OUT = (
 """They start processes of their own, wait for seconds, or try many things at random."""
 
 OURS = {
-    *("fedperm", "fedperm_secret", "fedperm_cli", "fedperm_keyserver", "fedperm_aggregator"),
-    *("fedperm_client", "tests"),
+    *("fedperm", "fedperm_secret", "fedperm_cli", "tests"),
+    *(program.module for program in programs()),
 }

@@ -11,9 +11,11 @@ from compileall import compile_dir
 from contextlib import contextmanager
 from pathlib import Path
 
+from fedperm.services import programs
+
 PACKAGES = (
     *("shared/public", "shared/secret", "shared/cli"),
-    *("services/keyserver", "services/aggregator", "services/client"),
+    *(f"services/{program.name}" for program in programs()),
 )
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from experiments.load.interface import ask
 from experiments.rush.crowd import run_crowd
 from experiments.rush.onlooker import run_onlooker
 from experiments.rush.report import RushReport
@@ -15,10 +16,14 @@ from experiments.rush.scene import EPOCH, RUN, Scene
 from experiments.rush.summary import Told, summarise
 from experiments.rush.usage import Watch, watching
 from fedperm.api.aggregator import AggregatorApi
-from fedperm.api.connection import Connection, Patience, Request, http_client
+from fedperm.api.connection import Patience
 from fedperm.run_document import FrozenDocument
+from fedperm.services import AGGREGATOR
 from fedperm.wire.aggregator import KeyEpoch, RoundState
-from fedperm_cli.demo.processes import Processes, RunningServer
+from fedperm_cli.federation.folder import FederationFolder
+from fedperm_cli.federation.launcher import Launcher
+from fedperm_cli.federation.processes import Processes, RunningServer
+from fedperm_cli.servers.sessions import Server
 
 _PATIENCE = Patience(10.0)
 
@@ -35,23 +40,21 @@ def rush(scene: Scene, folder: Path) -> RushReport:
             seen = crowd.submit(run_crowd, scene, server.address).result()
             looked = looking.result()
         watch.look()
-        told = asyncio.run(_ask(scene, server.address))
+        told = _ask(scene, server.address)
     return summarise(scene.setting, seen, looked, told, watch.usages)
 
 
 @contextmanager
 def _aggregator(scene: Scene, folder: Path) -> Iterator[RunningServer]:
     (folder / "operator").write_text(scene.operator)
-    settings: dict[str, object] = {
-        "STATE_DIRECTORY": folder / "state",
-        "OPERATOR_TOKEN_FILE": folder / "operator",
-        "INSECURE_FOR_TESTS": True,
-    }
-    if scene.setting.workers is not None:
-        settings["PROCESSES"] = scene.setting.workers
-    environment = {f"FEDPERM_AGGREGATOR_{name}": str(value) for name, value in settings.items()}
+    workers = scene.setting.workers
     with Processes(folder) as processes:
-        server = processes.start_server("aggregator", "fedperm_aggregator", environment)
+        launcher = Launcher(FederationFolder(folder), processes, insecure_for_tests=True)
+        server = launcher.start_server(
+            AGGREGATOR,
+            operator_token_file=folder / "operator",
+            **({} if workers is None else {"processes": workers}),
+        )
         server.wait_until_ready()
         yield server
 
@@ -66,21 +69,18 @@ def _pid(driver: ProcessPoolExecutor) -> int:
 
 async def _open_doors(scene: Scene, address: str) -> None:
     """A run that begins when all have joined."""
-    async with http_client(address) as http:
-        api = AggregatorApi(Connection(http, _PATIENCE))
+    async with Server(address, patience=_PATIENCE).connection() as connection:
+        api = AggregatorApi(connection)
         await api.create_run(FrozenDocument(scene.document), scene.operator)
         await api.put_initial_model(RUN, scene.model, scene.operator)
         await api.put_key_epoch(RUN, EPOCH, KeyEpoch(record=scene.epoch_record), scene.operator)
 
 
-async def _ask(scene: Scene, address: str) -> Told:
-    async with http_client(address) as http:
-        connection = Connection(http, _PATIENCE)
-        listed = await AggregatorApi(connection).rounds(RUN, scene.operator)
-        metrics = await connection.send(Request("GET", "/metrics"))
+def _ask(scene: Scene, address: str) -> Told:
+    said = ask(Server(address, patience=_PATIENCE), scene.operator, RUN)
     published = {
         report.outcome.round: report.settled_at or 0.0
-        for report in listed.rounds
+        for report in said.rounds
         if report.outcome.state is RoundState.PUBLISHED
     }
-    return Told(published, metrics.content.decode())
+    return Told(published, said.metrics)

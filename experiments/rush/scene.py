@@ -10,12 +10,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from experiments.rush.setting import LONGEST_SECONDS, Setting
 from fedperm.run_document import FrozenDocument, RunDocument
+from fedperm.services import AGGREGATOR
 from fedperm.wire.model import encode_model
 from fedperm.wire.public_keys import fingerprint, text_of
 from fedperm.wire.signed import sign
 from fedperm.wire.statements import (
     AccessToken,
-    Audience,
     Confirmation,
     EpochRecord,
     JsonWebKey,
@@ -131,8 +131,8 @@ def _guest(name: str, now: float, server: Ed25519PrivateKey) -> Guest:
     token = AccessToken(
         iss=fingerprint(text_of(server.public_key())),
         sub=name,
-        aud=Audience.AGGREGATOR,
-        scope=Audience.AGGREGATOR.scope,
+        aud=AGGREGATOR.audience,
+        scope=AGGREGATOR.scope,
         key=KEY,
         cnf=Confirmation(jwk=JsonWebKey(x=text_of(own.public_key()))),
         iat=int(now),

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from experiments.accuracy.setting import VALUE_BITS
 from fedperm.errors import ServiceError
 from fedperm_cli.bench.illustration import NUMBERS
-from fedperm_cli.demo.undertaker import Undertaker
+from fedperm_cli.federation.process_reaper import ProcessReaper
 from fedperm_cli.presets import Preset
 
 _EXPECTED_SECONDS = {Preset.LIGHT: 60.0, Preset.HEAVY: 480.0}
@@ -57,7 +57,7 @@ class TimingMeasurement:
 def _fedperm(arguments: list[str]) -> JsonValue:
     """A process of its own: measuring starts workers, which one of a pool may not. It ends with
     whoever waits for it, however that ends."""
-    undertaker = Undertaker()
+    reaper = ProcessReaper()
     with subprocess.Popen(  # noqa: S603 (a module of ours)
         [sys.executable, "-m", "fedperm_cli", *arguments],
         stdout=subprocess.PIPE,
@@ -65,9 +65,9 @@ def _fedperm(arguments: list[str]) -> JsonValue:
         text=True,
         start_new_session=True,
     ) as process:
-        undertaker.watch(process.pid)
+        reaper.watch(process.pid)
         printed, said = process.communicate()
-    undertaker.dismiss()
+    reaper.dismiss()
     if process.returncode:
         raise ServiceError(f"fedperm {' '.join(arguments)} failed: {said}", "see what it says")
     report: JsonValue = json.loads(printed)

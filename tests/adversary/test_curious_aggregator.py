@@ -10,7 +10,7 @@ from fedperm.errors import AggregateError
 from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm.schemes.paillier.public_key import PublicKey
-from fedperm.wire.statements import Audience
+from fedperm.services import AGGREGATOR
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.settlement import averaged
 from tests.adversary.ciphertexts import masks_in, tells_apart
@@ -82,7 +82,7 @@ def test_blocked_reading_an_update_in_its_order(key, small_key):
 async def test_blocked_asking_the_key_server_for_keys(key_server: Server, enrolled: Enrol):
     """With all that it is ever shown: the run operator's secret and clients' tokens for it."""
     member = await enrolled()
-    shown = [RUN_OPERATOR, await member.access(Audience.AGGREGATOR)]
+    shown = [RUN_OPERATOR, await member.access(AGGREGATOR)]
     places = {"key": "demo", "epoch": "1", "identifier": "a", "client": member.name}
     for (method, path), cells in TABLE.items():
         if cells is not OPEN:

@@ -3,9 +3,9 @@
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from fedperm.services import AGGREGATOR
 from fedperm.wire.aggregator import MANIFEST
 from fedperm.wire.key_server import AccessTokenRequest, TokenRequest
-from fedperm.wire.statements import Audience
 from tests.adversary.conftest import Enrol
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
@@ -130,7 +130,7 @@ async def test_not_covered_being_as_many_clients_as_a_pool_token_has_uses(
 
 async def test_blocked_using_an_assertion_twice(key_server: Server, enrolled: Enrol):
     member = await enrolled()
-    once = AccessTokenRequest(assertion=member.assertion(), audience=Audience.AGGREGATOR)
+    once = AccessTokenRequest(assertion=member.assertion(), audience=AGGREGATOR.audience)
     await key_server.api.access_token(once)
     await refusal(401, "unauthenticated", key_server.api.access_token(once))
 

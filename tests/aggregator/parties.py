@@ -19,12 +19,12 @@ from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm.schemes.scheme import Arrays
+from fedperm.services import AGGREGATOR, ServiceSpec
 from fedperm.wire.model import encode_model
 from fedperm.wire.public_keys import fingerprint, text_of
 from fedperm.wire.signed import sign
 from fedperm.wire.statements import (
     AccessToken,
-    Audience,
     Confirmation,
     EpochRecord,
     JsonWebKey,
@@ -79,16 +79,16 @@ class KeyServer:
         }
         return sign(EpochRecord(**(members | changes)), self.signing)
 
-    def token(self, client: "Client", audience: Audience = Audience.AGGREGATOR) -> str:
-        return self.token_with(client, aud=audience, scope=audience.scope)
+    def token(self, client: "Client", service: ServiceSpec = AGGREGATOR) -> str:
+        return self.token_with(client, aud=service.audience, scope=service.scope)
 
     def token_with(self, client: "Client", **changes: Any) -> str:
         now = int(self.clock.now())
         members = {
             "iss": fingerprint(self.signing_text),
             "sub": client.name,
-            "aud": Audience.AGGREGATOR,
-            "scope": Audience.AGGREGATOR.scope,
+            "aud": AGGREGATOR.audience,
+            "scope": AGGREGATOR.scope,
             "key": self.key,
             "cnf": Confirmation(jwk=JsonWebKey(x=text_of(client.signing.public_key()))),
             "iat": now,

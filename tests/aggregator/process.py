@@ -14,6 +14,7 @@ import httpx
 
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience
+from fedperm.services import AGGREGATOR
 from fedperm.wire.aggregator import RoundState, TaskKind
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client, ManualClock
@@ -35,19 +36,18 @@ class Process:
         address = self._folder / "address"
         address.unlink(missing_ok=True)
         self._log = (self._folder / "log").open("ab")
-        prefix = "FEDPERM_AGGREGATOR_"
-        environment = {
-            prefix + "PORT": "0",
-            prefix + "ADDRESS_FILE": str(address),
-            prefix + "OPERATOR_TOKEN_FILE": str(self._folder / "token"),
-            prefix + "STATE_DIRECTORY": str(self._folder / "state"),
-            prefix + "PROCESSES": "1",
-            prefix + "INSECURE_FOR_TESTS": "true",
-            **{prefix + name.upper(): str(value) for name, value in self._settings.items()},
+        settings = {
+            "port": 0,
+            "address_file": address,
+            "operator_token_file": self._folder / "token",
+            "state_directory": self._folder / "state",
+            "processes": 1,
+            "insecure_for_tests": True,
+            **self._settings,
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fedperm_aggregator"],
-            env=os.environ | environment,
+            [sys.executable, "-m", AGGREGATOR.module],
+            env=os.environ | AGGREGATOR.environment(**settings),
             stderr=self._log,
         )
         end = time.monotonic() + PATIENCE_SECONDS

@@ -10,11 +10,11 @@ from starlette.routing import BaseRoute
 
 from fedperm.crash_points import watching
 from fedperm.errors import RefusedError
+from fedperm.services import KEY_SERVER
 from fedperm.web.credentials import OperatorCredential
 from fedperm.wire.aggregator import MANIFEST, Heartbeat, Phase
 from fedperm.wire.body import MEDIA_TYPE
 from fedperm.wire.digest import content_digest
-from fedperm.wire.statements import Audience
 from fedperm_aggregator.documents import Documents
 from fedperm_aggregator.gate import Gate
 from fedperm_aggregator.stores import open_stores
@@ -112,7 +112,7 @@ def credentials(bench: Bench, clients: list[Client]) -> dict[str, str | None]:
         "expired": server.token_with(ada, iat=now - 90_000, exp=now - 86_400),
         "foreign": stranger.token(ada),
         "key-op": KEY_OPERATOR,
-        "key-srv": server.token(ada, Audience.KEY_SERVER),
+        "key-srv": server.token(ada, KEY_SERVER),
         "other-key": server.token_with(ada, key="other-key"),
         "other": server.token(ben),
         "client": server.token(ada),

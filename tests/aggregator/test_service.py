@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from fedperm.errors import SettingsError
+from fedperm.services import AGGREGATOR
 from fedperm_aggregator.__main__ import main
 from fedperm_aggregator.settings import AggregatorSettings
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client
 
-PREFIX = "FEDPERM_AGGREGATOR_"
+PREFIX = AGGREGATOR.env_prefix
 
 
 def test_settings_come_from_the_environment(monkeypatch, tmp_path: Path):

@@ -11,7 +11,7 @@ from typing import Any
 
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import RoundOutcome, RunState
-from fedperm_cli.demo.processes import Processes, RunningProcess
+from fedperm_cli.federation.processes import RunningProcess
 from fedperm_client.initial_model import initial_model
 from fedperm_client.model_store import Checkpoint, ModelStore
 from fedperm_client.state_directory import StateDirectory
@@ -20,7 +20,7 @@ from tests.chaos.network import Network
 from tests.chaos.upload_witness import UploadWitness
 from tests.chaos.verdict import ClientState, Seen
 from tests.client.documents import document
-from tests.federation.world import World
+from tests.federation.world import World, world
 
 PARAMETERS = 40
 OPTIONS = {"parameters": PARAMETERS}
@@ -126,14 +126,13 @@ def troubled_federation(
 ) -> Iterator[TroubledFederation]:
     """Ready, and with all clients enrolled."""
     with ExitStack() as stack:
-        processes = stack.enter_context(Processes(folder))
-        network = stack.enter_context(Network(witness))
-        world = World(
+        here = world(
             folder,
-            processes,
             for_key_server={"access_token_seconds": 35},  # asked for anew every 5 s
             for_aggregator={"processes": 2, "online_seconds": 5},
         )
+        federation = stack.enter_context(here)
+        network = stack.enter_context(Network(witness))
         initial = initial_model("synthetic", OPTIONS, seed=0)
         wanted = document(
             initial,
@@ -145,12 +144,13 @@ def troubled_federation(
             norm_bound=None,
             rounds=rounds,
         ).model_dump(mode="json", exclude={"key"})
-        frozen = world.create_run(wanted, initial)
+        frozen = federation.create_run(wanted, initial)
         members = tuple(
-            _start(world, network, f"client-{number}", number, plan_of) for number in range(clients)
+            _start(federation, network, f"client-{number}", number, plan_of)
+            for number in range(clients)
         )
-        world.wait_until(lambda: all(m.is_enrolled() for m in members), "enrolment of all")
-        yield TroubledFederation(world, frozen, members, witness)
+        federation.wait_until(lambda: all(m.is_enrolled() for m in members), "enrolment of all")
+        yield TroubledFederation(federation, frozen, members, witness)
 
 
 def _start(world: World, network: Network, name: str, shard: int, plan_of: PlanOf) -> Member:
@@ -161,7 +161,7 @@ def _start(world: World, network: Network, name: str, shard: int, plan_of: PlanO
         shard=shard,
         max_epsilon=1e12,
     )
-    return Member(process, shard, StateDirectory(world.folder / name))
+    return Member(process, shard, StateDirectory(world.folder.state(name)))
 
 
 def kill(pid: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
-from fedperm_cli.demo.processes import RunningProcess
+from fedperm_cli.federation.processes import RunningProcess
 from tests.chaos.federation import TroubledFederation, kill
 
 LONGEST_CALM_SECONDS = 6.0

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fedperm_cli.demo.processes import Processes, RunningProcess
+from fedperm_cli.federation.processes import Processes, RunningProcess
 from tests.chaos import killer as chaos
 from tests.chaos.killer import GaveUpError, Killer, Party
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fedperm_cli.demo.processes import Processes, RunningProcess
+from fedperm_cli.federation.processes import Processes, RunningProcess
 
 ROOT = Path(__file__).parents[2]
 

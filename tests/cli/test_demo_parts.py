@@ -10,27 +10,29 @@ from pathlib import Path
 
 import pytest
 
+from fedperm.services import KEY_SERVER
 from fedperm.wire.aggregator import RunState
-from fedperm_cli.demo.environments import client_environment
-from fedperm_cli.demo.folder import make_folder
-from fedperm_cli.demo.guard import Guard
-from fedperm_cli.demo.interruption import all_ends_alike
+from fedperm_cli.demo.federation import client_settings
+from fedperm_cli.demo.folder import demo_folder
 from fedperm_cli.demo.options import DemoOptions, check_demo, run_options
 from fedperm_cli.demo.outcome import ClientModel, Outcome
 from fedperm_cli.demo.pages import print_outcome
-from fedperm_cli.demo.processes import Processes
 from fedperm_cli.errors import DirectoryError, FederationError, OptionsError
+from fedperm_cli.federation.guard import Guard
+from fedperm_cli.federation.interruption import all_ends_alike
+from fedperm_cli.federation.processes import Processes
 from fedperm_cli.run.round_summary import RoundSummary, summarise
+from fedperm_client.settings import ClientSettings
 from tests.cli.round_reports import round_report
 from tests.cli.started import start_unruly
 
 
 def test_every_demo_has_a_folder_of_its_own(tmp_path):
-    first, second = make_folder(None, tmp_path / "out"), make_folder(None, tmp_path / "out")
+    first, second = demo_folder(None, tmp_path / "out"), demo_folder(None, tmp_path / "out")
     assert (first.path.name, second.path.name) == ("demo-1", "demo-2")
-    secret = first.key_encryption_key.read_text()
+    secret, other = ((f.secrets / "key-encryption-key").read_text() for f in (first, second))
     assert len(secret) == 64
-    assert secret != second.key_encryption_key.read_text()
+    assert secret != other
     for file in first.secrets.iterdir():
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
@@ -38,20 +40,23 @@ def test_every_demo_has_a_folder_of_its_own(tmp_path):
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DirectoryError, match="cannot use"):
-        make_folder(tmp_path / "file" / "below")
+        demo_folder(tmp_path / "file" / "below")
 
 
 OWN = DemoOptions(task="mine.py:Mine", option=["depth=2"], k1=22, learning_rate=1.0, clip=0.03)
 
 
-def test_a_task_of_ones_own_goes_to_the_run_and_to_every_client(tmp_path):
+def test_a_task_of_ones_own_goes_to_the_run_and_to_every_client():
     run = run_options(OWN, min_records=7)
     assert (run.task, run.option, run.k1, run.k2) == ("mine.py:Mine", ["depth=2"], 22, 1)
-    folder = make_folder(tmp_path / "demo")
-    given = client_environment(folder, OWN, "ada", "http://keys", "http://runs")
-    assert given["FEDPERM_CLIENT_TASK"] == "mine.py:Mine"
-    given = client_environment(folder, DemoOptions(), "ada", "http://keys", "http://runs")
-    assert "FEDPERM_CLIENT_TASK" not in given
+    given = client_settings(OWN, Path("token"))
+    assert given["task"] == "mine.py:Mine"
+    assert "task" not in client_settings(DemoOptions(), Path("token"))
+
+
+def test_what_a_client_of_a_demo_is_given_are_settings_that_clients_have():
+    for options in (OWN, DemoOptions()):
+        assert set(client_settings(options, Path("token"))) <= set(ClientSettings.model_fields)
 
 
 @pytest.mark.parametrize("missing", ["k1", "learning_rate", "clip"])
@@ -112,10 +117,10 @@ def test_a_client_that_does_not_end_is_named(tmp_path):
 
 def test_a_server_with_wrong_settings_is_shown_with_its_words(tmp_path):
     with Processes(tmp_path) as processes:
-        server = processes.start_server("keys", "fedperm_keyserver", {})
+        server = processes.start_server(KEY_SERVER, {})
         with pytest.raises(FederationError) as error:
             server.wait_until_ready()
-    assert "keys ended with exit code 2" in error.value.message
+    assert "keyserver ended with exit code 2" in error.value.message
     assert "FEDPERM_KEYSERVER_STATE_DIRECTORY" in error.value.message
 
 

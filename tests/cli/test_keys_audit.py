@@ -23,7 +23,7 @@ UNKNOWN = "f" * 64
 @pytest.fixture
 def database(servers: Servers) -> Iterator[Database]:
     """The running key server's own."""
-    database = Database(sqlite_url(servers.folder / "keys" / "keyserver.db"))
+    database = Database(sqlite_url(servers.folder.state("keyserver") / "keyserver.db"))
     yield database
     database.close()
 

@@ -90,14 +90,15 @@ def test_servers_that_were_mixed_up_are_noticed(operator: Operator) -> None:
 
 
 @pytest.mark.parametrize(
-    ("token_file", "token"), [(None, "skipped"), ("missing", "failed"), ("key-operator", "failed")]
+    ("token_file", "token"),
+    [(None, "skipped"), ("missing", "failed"), ("key-operator-token", "failed")],
 )
 def test_a_run_that_nobody_can_look_at_fails_and_the_rest_is_still_looked_at(
     operator: Operator, servers: Servers, run: str, token_file: str | None, token: str
 ) -> None:
     """Without a token, with a file that is not there, with somebody else's token."""
     variable = "FEDPERM_RUN_OPERATOR_TOKEN_FILE"
-    given = {} if token_file is None else {variable: str(servers.folder / token_file)}
+    given = {} if token_file is None else {variable: str(servers.folder.secrets / token_file)}
     finished = operator.without(variable).instead(**given)("preflight", "--run", run, "--json")
     assert finished.returncode == 1
     found = states(finished)
@@ -136,7 +137,7 @@ class OtherTime(BaseHTTPRequestHandler):
     """Speaks as a key server whose clock is two minutes ahead."""
 
     def do_GET(self) -> None:
-        version = {"service": "fedperm-keyserver", "version": "0.1.0", "protocol": "fedperm/1"}
+        version = {"service": "keyserver", "version": "0.1.0", "protocol": "fedperm/1"}
         body = json.dumps(version if self.path == "/version" else {"status": "ok"}).encode()
         self.send_response_only(200)
         self.send_header("Date", formatdate(self.server.now, usegmt=True))  # type: ignore[attr-defined]

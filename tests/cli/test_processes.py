@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fedperm_cli.demo.processes import Processes
 from fedperm_cli.errors import FederationError
+from fedperm_cli.federation.processes import Processes
 from tests.cli.started import start_unruly
 
 
@@ -95,7 +95,7 @@ def test_settings_from_outside_do_not_reach_a_process(processes, tmp_path, monke
 KILLED = """
 import sys
 from pathlib import Path
-from fedperm_cli.demo.processes import Processes
+from fedperm_cli.federation.processes import Processes
 from tests.cli.started import start_unruly
 folder = Path(sys.argv[1])
 process, child = start_unruly(Processes(folder), folder, IGNORE_SIGTERM="1")

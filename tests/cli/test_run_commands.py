@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from fedperm.run_document import FrozenDocument
+from fedperm.services import AGGREGATOR
 from tests.cli.operator import Operator
 from tests.cli.servers import Servers
 from tests.cli.small_run import FinishedRun, joined_client, make_run, write_run
@@ -25,7 +26,8 @@ def with_key(operator: Operator, key: str) -> tuple[str, ...]:
 
 
 def stored(servers: Servers, path: str) -> httpx.Response:
-    headers = {"Authorization": f"Bearer {servers.token('run-operator')}"}
+    token = servers.folder.operator_token(AGGREGATOR).read_text()
+    headers = {"Authorization": f"Bearer {token}"}
     return httpx.get(f"{servers.aggregator.address}/v1/runs/{path}", headers=headers)
 
 

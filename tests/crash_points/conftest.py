@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from fedperm.services import CLIENT, SERVICES
 from tests.crash_points.nursery import Nursery
 from tests.crash_points.tally import Tally
 
@@ -12,14 +13,14 @@ _FIGURES = "crash points"
 
 @pytest.fixture(scope="session")
 def servers() -> Iterator[Nursery]:
-    nursery = Nursery("fedperm_aggregator", "fedperm_keyserver")
+    nursery = Nursery(*(service.module for service in SERVICES.values()))
     yield nursery
     nursery.close()
 
 
 @pytest.fixture(scope="session")
 def clients() -> Iterator[Nursery]:
-    nursery = Nursery("fedperm_client")
+    nursery = Nursery(CLIENT.module)
     yield nursery
     nursery.close()
 

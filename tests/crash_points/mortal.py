@@ -12,7 +12,9 @@ import httpx
 
 from fedperm.api.connection import Connection, Patience, http_client
 from fedperm.errors import UnreachableError
-from tests.crash_points.nursery import PATIENCE_SECONDS, Child, Nursery
+from fedperm.services import ServiceSpec
+from fedperm_cli.federation.processes import Processes, RunningServer
+from tests.crash_points.nursery import PATIENCE_SECONDS, Nursery
 from tests.crash_points.tally import Case, Tally
 from tests.crash_points.trap import Trap
 
@@ -35,45 +37,44 @@ class MortalServer:
     def __init__(
         self,
         nursery: Nursery,
-        program: str,
+        service: ServiceSpec,
         folder: Path,
-        environment: dict[str, str],
         tally: Tally,
         *,
         retried: bool,
+        **settings: object,
     ) -> None:
-        self._nursery = nursery
-        self._program = program
-        self._address = folder / "address"
-        prefix = f"{program.upper()}_"
-        self._port = prefix + "PORT"
-        self._environment = {
-            self._port: "0",
-            prefix + "ADDRESS_FILE": str(self._address),
-            prefix + "STATE_DIRECTORY": str(folder / "state"),
-            prefix + "INSECURE_FOR_TESTS": "true",
-            **{prefix + name.upper(): value for name, value in environment.items()},
-        }
+        self._service = service
+        self._processes = Processes(folder, nursery.spawn)
         self._tally = tally
         self.retried = retried
-        self.folder = folder
+        self.state = folder / "state"
         self.trap = Trap(folder / "trap")
         self.http: httpx.AsyncClient = http_client("http://nowhere")
-        self.child: Child | None = None
+        self._environment = service.environment(
+            state_directory=self.state, insecure_for_tests=True, **settings
+        )
+        self._started: RunningServer | None = None
+
+    @property
+    def process(self) -> RunningServer:
+        assert self._started is not None
+        return self._started
 
     async def start(self) -> None:
         """Until it listens, or has died of its trap already. Where the first one listened the
         others do."""
-        self._address.unlink(missing_ok=True)
-        self.child = self._nursery.bear(self._program, self.folder, self._environment)
+        if self._started is None:
+            self._started = self._processes.start_server(self._service, self._environment)
+        else:
+            self._started.restart()
 
         async def is_there() -> bool:
-            return self._address.exists() or self.has_ended
+            return self.process.listens or self.has_ended
 
-        await until(is_there, f"{self._program} has started")
-        if self._environment[self._port] == "0" and self._address.exists():
-            self.http.base_url = httpx.URL(self._address.read_text())
-            self._environment[self._port] = str(self.http.base_url.port)
+        await until(is_there, f"the {self._service.title} has started")
+        if self.process.listens:
+            self.http.base_url = httpx.URL(self.process.address)
 
     @property
     def connection(self) -> Connection:
@@ -82,8 +83,7 @@ class MortalServer:
 
     @property
     def has_ended(self) -> bool:
-        assert self.child is not None
-        return self.child.poll() is not None
+        return self.process.poll() is not None
 
     async def start_mortally(self, moments: Sequence[str]) -> None:
         """Killed while it starts, once at each of these, then started for good."""
@@ -116,14 +116,13 @@ class MortalServer:
         async def is_over() -> bool:
             return self.has_ended
 
-        await until(is_over, f"{self._program} has died of {moment}")
-        assert self.child is not None
-        assert self.child.wait() == -signal.SIGKILL, self.child.last_words
+        await until(is_over, f"the {self._service.title} has died of {moment}")
+        assert self.process.poll() == -signal.SIGKILL, self.process.failure("was not killed")
         assert not self.trap.is_set
         self._tally.cases.add(Case(moment, self.retried))
 
     async def close(self) -> None:
         await self.http.aclose()
-        if self.child is not None:
-            self.child.send(signal.SIGKILL)
-            self.child.wait()
+        if self._started is not None:
+            self._started.kill()
+        self._processes.stop()

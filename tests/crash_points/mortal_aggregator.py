@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedperm.api.aggregator import AggregatorApi
+from fedperm.services import AGGREGATOR
 from fedperm.wire.aggregator import RoundOutcome, RoundState, UpdateState
 from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.aggregator.bench import Bench
@@ -42,13 +43,17 @@ SHAPE = (3, 4)
 class MortalAggregator(MortalServer):
     def __init__(self, nursery: Nursery, folder: Path, tally: Tally, *, retried: bool) -> None:
         (folder / "token").write_text(OPERATOR)
-        settings = {
-            "operator_token_file": str(folder / "token"),
-            "tick_seconds": "0.05",
-            "lease_seconds": "0.1",  # a job that failed is tried again after so long at most
-            "online_seconds": "1000000",  # the clock will jump
-        }
-        super().__init__(nursery, "fedperm_aggregator", folder, settings, tally, retried=retried)
+        super().__init__(
+            nursery,
+            AGGREGATOR,
+            folder,
+            tally,
+            retried=retried,
+            operator_token_file=folder / "token",
+            tick_seconds=0.05,
+            lease_seconds=0.1,  # a job that failed is tried again after so long at most
+            online_seconds=1_000_000,  # the clock will jump
+        )
         self.tally = tally
         self.clock = ShiftedClock.within(folder)
         self.pace, self.toll = Dial(folder / PACE), Dial(folder / TOLL)
@@ -59,10 +64,6 @@ class MortalAggregator(MortalServer):
     @property
     def api(self) -> AggregatorApi:
         return AggregatorApi(self.connection)
-
-    @property
-    def state(self) -> Path:
-        return self.folder / "state"
 
     async def died_of(self, moment: str) -> None:
         await super().died_of(moment)

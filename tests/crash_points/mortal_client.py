@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fedperm.privacy.ledger import read_lines
+from fedperm.services import CLIENT
 from fedperm.wire.digest import content_digest, sha256_of
 from fedperm.wire.model import encode_model
+from fedperm_cli.federation.processes import Processes
 from fedperm_client.model_store import Checkpoint, ModelStore
 from fedperm_client.state_directory import StateDirectory
 from fedperm_client.summary import Summary
 from tests.crash_points.mortal import until
-from tests.crash_points.nursery import Child, Nursery
 from tests.crash_points.surroundings import KEY, NAME, OPTIONS, Federation
 from tests.crash_points.tally import Case, Tally
 from tests.crash_points.trap import Trap
@@ -21,7 +22,7 @@ from tests.keyserver.server import KEY_BITS
 class Ada:
     def __init__(
         self,
-        nursery: Nursery,
+        processes: Processes,
         federation: Federation,
         tally: Tally,
         token: str,
@@ -29,38 +30,37 @@ class Ada:
         *,
         retried: bool,
     ) -> None:
-        self._nursery = nursery
+        folder = federation.folder / NAME
+        self._processes = processes
         self._federation = federation
         self.tally = tally
-        self._folder = federation.folder / NAME
         self.retried = retried
-        self.state = StateDirectory(self._folder / "state")
-        self.trap = Trap(self._folder / "trap")
-        self.child: Child | None = None
+        self.state = StateDirectory(folder / "state")
+        self.trap = Trap(folder / "trap")
         self._settings = {
             "keyserver_url": federation.key_server_url,
             "aggregator_url": federation.aggregator_url,
             "key": KEY,
             "enrolment_token": token,
-            "state_directory": str(self.state.path),
-            "max_epsilon": str(max_epsilon),
+            "state_directory": self.state.path,
+            "max_epsilon": max_epsilon,
             "accountant": "no-shuffle-rdp",
-            "min_key_bits": str(KEY_BITS),
-            "insecure_for_tests": "true",
-            "patience_seconds": "30",
+            "min_key_bits": KEY_BITS,
+            "insecure_for_tests": True,
+            "patience_seconds": 30,
         }
 
     def start(self, moment: str | None = None) -> None:
         """Until this moment, or until the run is over."""
         if moment is not None:
             self.trap.set(moment)
-        settings = {**self._settings, "run": self._federation.bench.run}
-        environment = {f"FEDPERM_CLIENT_{name.upper()}": value for name, value in settings.items()}
-        self.child = self._nursery.bear("fedperm_client", self._folder, environment)
+        environment = CLIENT.environment(**self._settings, run=self._federation.bench.run)
+        self.process = self._processes.start(NAME, CLIENT.module, environment)
 
     async def died_of(self, moment: str) -> None:
         """Waits for the end, which must be this one, and looks at what it left."""
-        assert await self.ended() == -signal.SIGKILL, (moment, self.child.last_words)
+        code = await self.ended()
+        assert code == -signal.SIGKILL, self.process.failure(f"did not die of {moment}")
         assert not self.trap.is_set
         self.tally.cases.add(Case(moment, self.retried))
         self.judge(moment)
@@ -69,10 +69,10 @@ class Ada:
         """Her exit code."""
 
         async def is_over() -> bool:
-            return self.child.poll() is not None
+            return self.process.poll() is not None
 
-        await until(is_over, f"Ada has ended: {self.child.last_words}")
-        return self.child.wait()
+        await until(is_over, "Ada has ended")
+        return self.process.wait(0)
 
     def judge(self, when: str) -> None:
         self.tally.second_releases += [f"{when}: {what}" for what in self._released()]
@@ -127,8 +127,3 @@ class Ada:
         document = self._federation.documents.get(run, "")
         path = self.state.path / "runs" / run / "checkpoint.safetensors"
         return ModelStore(path).load(document, OPTIONS["parameters"])
-
-    def close(self) -> None:
-        if self.child is not None:
-            self.child.send(signal.SIGKILL)
-            self.child.wait()

@@ -8,6 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from fedperm.api.key_server import KeyServerApi
 from fedperm.audit_chain import verify_chain
+from fedperm.services import KEY_SERVER
 from fedperm.wire.key_server import AuditEntry, Enrolment
 from fedperm.wire.public_keys import text_of
 from fedperm.wire.signed import sign
@@ -24,11 +25,15 @@ class MortalKeyServer(MortalServer):
     def __init__(self, nursery: Nursery, folder: Path, tally: Tally, *, retried: bool) -> None:
         for name, secret in {"operator-token": OPERATOR, "kek": KEK}.items():
             (folder / name).write_text(secret)
-        settings = {
-            "operator_token_file": str(folder / "operator-token"),
-            "key_encryption_key_file": str(folder / "kek"),
-        }
-        super().__init__(nursery, "fedperm_keyserver", folder, settings, tally, retried=retried)
+        super().__init__(
+            nursery,
+            KEY_SERVER,
+            folder,
+            tally,
+            retried=retried,
+            operator_token_file=folder / "operator-token",
+            key_encryption_key_file=folder / "kek",
+        )
         self.tally = tally
 
     @property

@@ -3,7 +3,8 @@
     python -m tests.crash_points.nursery fedperm_client
 
 Orders come as lines of JSON, and each is answered with a line. A child is a process like any
-other: a SIGKILL takes its memory and its sockets, and leaves its files.
+other, which the product's launcher watches and ends: a SIGKILL takes its memory and its sockets,
+and leaves its files.
 """
 
 import gc
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +36,10 @@ class Nursery:
             start_new_session=True,
         )
 
-    def bear(self, program: str, folder: Path, environment: dict[str, str]) -> "Child":
-        """A process of this program; its log and its trap are in the folder."""
-        order = {"program": program, "folder": str(folder), "environment": environment}
-        return Child(self, self._ask(order), folder / "log")
+    def spawn(self, module: str, environment: Mapping[str, str], log: Path) -> "Forked":
+        """In place of `spawn_python`; the trap of the process lies beside its log."""
+        order = {"module": module, "environment": dict(environment), "log": str(log)}
+        return Forked(self, self._ask(order))
 
     def end_of(self, pid: int) -> int | None:
         """How the child ended, negative after a signal; None while it lives."""
@@ -45,7 +47,7 @@ class Nursery:
         return code
 
     def close(self) -> None:
-        """With everybody who is still alive."""
+        """Its children belong to whoever had them born."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -60,16 +62,13 @@ class Nursery:
         return json.loads(self._process.stdout.readline())
 
 
-class Child:
-    def __init__(self, nursery: Nursery, pid: int, log: Path) -> None:
+class Forked:
+    """A `Child`."""
+
+    def __init__(self, nursery: Nursery, pid: int) -> None:
         self._nursery = nursery
         self._code: int | None = None
-        self._log = log
         self.pid = pid
-
-    @property
-    def last_words(self) -> str:
-        return self._log.read_text()[-3000:] if self._log.exists() else ""
 
     def poll(self) -> int | None:
         if self._code is None:
@@ -79,13 +78,9 @@ class Child:
     def wait(self) -> int:
         end = time.monotonic() + PATIENCE_SECONDS
         while (code := self.poll()) is None:
-            assert time.monotonic() < end, f"it did not end:\n{self.last_words}"
+            assert time.monotonic() < end, "it did not end"
             time.sleep(_PAUSE_SECONDS)
         return code
-
-    def send(self, signal_number: signal.Signals) -> None:
-        if self.poll() is None:
-            os.kill(self.pid, signal_number)
 
 
 def main(programs: list[str]) -> None:
@@ -113,21 +108,22 @@ def _bear(order: dict[str, Any]) -> int:
     pid = os.fork()
     if pid == 0:
         try:
-            os._exit(_life(order["program"], Path(order["folder"]), order["environment"]))
+            os._exit(_life(order["module"], order["environment"], Path(order["log"])))
         finally:
             os._exit(1)
+    os.setpgid(pid, pid)  # before anybody knows of it: it is killed as a group
     return pid
 
 
-def _life(program: str, folder: Path, environment: dict[str, str]) -> int:
+def _life(module: str, environment: dict[str, str], log: Path) -> int:
     from fedperm.crash_points import watching  # noqa: PLC0415
     from tests.crash_points.lives import become, live  # noqa: PLC0415
     from tests.crash_points.trap import Trap  # noqa: PLC0415
     from tests.crash_points.writes import observing_writes  # noqa: PLC0415
 
-    become(environment, folder / "log")
-    with observing_writes(), watching(Trap(folder / "trap").watcher()):
-        return live(program, folder)
+    become(environment, log)
+    with observing_writes(), watching(Trap(log.parent / "trap").watcher()):
+        return live(module, log.parent)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The aggregator dies at every moment at which it has written something, or is about to."""
 
-import signal
 from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any
@@ -20,6 +19,7 @@ from tests.crash_points.mortal_aggregator import (
     CountedRun,
     MortalAggregator,
 )
+from tests.crash_points.nursery import PATIENCE_SECONDS
 from tests.crash_points.points import ROUND, SETTING_UP, TROUBLE
 from tests.crash_points.promises import Promises
 from tests.crash_points.tally import Case
@@ -271,14 +271,14 @@ async def keep_leases(aggregator: MortalAggregator, run: CountedRun) -> None:
     for moment in TROUBLE["stop"]:
         await until(lambda: is_at_work(aggregator), "a job is at work")
         aggregator.trap.set(moment)
-        aggregator.child.send(signal.SIGTERM)
+        aggregator.process.ask_to_stop()
         await aggregator.died_of(moment)
         await aggregator.start()
         if aggregator.retried:
             await run.send_again(1, 0, 1)
     aggregator.pace.set(0.0)
-    aggregator.child.send(signal.SIGTERM)  # whoever waits is given back
-    assert aggregator.child.wait() == 0
+    aggregator.process.ask_to_stop()  # whoever waits is given back
+    assert aggregator.process.wait(PATIENCE_SECONDS) == 0
     await aggregator.start()
 
 

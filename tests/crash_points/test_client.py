@@ -13,9 +13,11 @@ from fedperm.privacy.registry import accountant_named
 from fedperm.privacy.release import event_of
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import encode_model
+from fedperm_cli.federation.processes import Processes
 from tests.aggregator.bench import quick_folder
 from tests.crash_points.mortal import until
 from tests.crash_points.mortal_client import Ada
+from tests.crash_points.nursery import Nursery
 from tests.crash_points.points import CLIENT_STEPS
 from tests.crash_points.surroundings import NAME, Federation
 from tests.crash_points.tally import Case
@@ -35,15 +37,23 @@ async def federation():
         await federation.close()
 
 
-async def ada_of(federation: Federation, clients, tally, max_epsilon: float, retried: bool) -> Ada:
+@pytest.fixture
+def processes(federation: Federation, clients: Nursery):
+    with Processes(federation.folder / NAME, clients.spawn) as processes:
+        yield processes
+
+
+async def ada_of(
+    federation: Federation, processes: Processes, tally, max_epsilon: float, retried: bool
+) -> Ada:
     token = await federation.token(NAME)
-    return Ada(clients, federation, tally, token, max_epsilon, retried=retried)
+    return Ada(processes, federation, tally, token, max_epsilon, retried=retried)
 
 
-async def test_a_client_that_comes_back_at_once(federation: Federation, clients, tally):
+async def test_a_client_that_comes_back_at_once(federation: Federation, processes, tally):
     """All in two rounds."""
     await federation.start_run("demo", count=2, start_with=3)
-    ada = await ada_of(federation, clients, tally, PLENTY, retried=True)
+    ada = await ada_of(federation, processes, tally, PLENTY, retried=True)
     for moment in (*ENROL, *SEND[:1]):
         ada.start(moment)
         await ada.died_of(moment)
@@ -87,10 +97,10 @@ def check_the_end(federation: Federation, ada: Ada, rounds: int) -> None:
     assert summary.parameters_sha256 == sha256_of(encode_model(expected))
 
 
-async def test_a_client_that_stays_away_for_a_round(federation: Federation, clients, tally):
+async def test_a_client_that_stays_away_for_a_round(federation: Federation, processes, tally):
     rounds = 2 + len(SEND) + 2 * len(SETTLE)
     await federation.start_run("demo", count=rounds, start_with=2)
-    ada = await ada_of(federation, clients, tally, PLENTY, retried=False)
+    ada = await ada_of(federation, processes, tally, PLENTY, retried=False)
     for moment in ENROL:
         ada.start(moment)
         await ada.died_of(moment)
@@ -138,12 +148,12 @@ async def stay_away_while_settling(federation: Federation, ada: Ada) -> None:
 
 
 @pytest.mark.parametrize("retried", [True, False], ids=["with-retry", "without-retry"])
-async def test_a_client_whose_budget_is_spent(federation: Federation, clients, tally, retried):
+async def test_a_client_whose_budget_is_spent(federation: Federation, processes, tally, retried):
     """It has enough for one round, and is asked for a second in another run."""
     await federation.start_run("first", count=1, start_with=3)
     event = event_of(federation.bench.document.content)
     one = accountant_named("no-shuffle-rdp").guarantee(Rounds(event, 1), 1e-5).epsilon
-    ada = await ada_of(federation, clients, tally, 1.2 * one, retried)
+    ada = await ada_of(federation, processes, tally, 1.2 * one, retried)
     ada.start()
     await federation.play_the_others()
     assert NAME in await federation.settle()

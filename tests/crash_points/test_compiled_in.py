@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fedperm.services import AGGREGATOR, CLIENT, KEY_SERVER, ProgramSpec
 from tests.aggregator.parties import OPERATOR
 from tests.keyserver.server import KEK
 
@@ -45,36 +46,36 @@ def test_without_the_variable_a_step_is_the_very_method_and_nothing_can_watch():
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
-def settings(program: str, folder: Path) -> dict[str, str]:
+def settings(program: ProgramSpec, folder: Path) -> dict[str, str]:
     """Those that are needed to get as far as the first thing that is written."""
     (folder / "token").write_text(OPERATOR)
     (folder / "kek").write_text(KEK)
-    of_servers = {"operator_token_file": str(folder / "token"), "port": "0"}
+    of_servers = {"operator_token_file": folder / "token", "port": 0}
     of_client = {
         "keyserver_url": "http://127.0.0.1:9",
         "aggregator_url": "http://127.0.0.1:9",
         "run": "demo",
         "key": "main",
-        "max_epsilon": "1",
+        "max_epsilon": 1,
     }
     chosen = {
-        "fedperm_aggregator": of_servers,
-        "fedperm_keyserver": {**of_servers, "key_encryption_key_file": str(folder / "kek")},
-        "fedperm_client": of_client,
-    }[program] | {"state_directory": str(folder / "state")}
-    return {f"{program.upper()}_{name.upper()}": value for name, value in chosen.items()}
+        AGGREGATOR: of_servers,
+        KEY_SERVER: {**of_servers, "key_encryption_key_file": folder / "kek"},
+        CLIENT: of_client,
+    }[program]
+    return program.environment(state_directory=folder / "state", **chosen)
 
 
 @pytest.mark.parametrize(
     ("program", "moment"),
     [
-        ("fedperm_aggregator", "JobStore.free_all.uncommitted"),
-        ("fedperm_keyserver", "IdentityStore.keep.done:1"),
-        ("fedperm_client", "Ledger.start.done"),
+        (AGGREGATOR, "JobStore.free_all.uncommitted"),
+        (KEY_SERVER, "IdentityStore.keep.done:1"),
+        (CLIENT, "Ledger.start.done"),
     ],
 )
 def test_a_program_dies_where_the_variable_says_and_warns_of_it(program, moment, tmp_path):
     environment = settings(program, tmp_path)
-    ended = run("-m", program, **environment, FEDPERM_TEST_CRASH_POINT=moment)
+    ended = run("-m", program.module, **environment, FEDPERM_TEST_CRASH_POINT=moment)
     assert ended.returncode == -signal.SIGKILL
     assert "for tests only" in ended.stderr + ended.stdout

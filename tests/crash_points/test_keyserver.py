@@ -2,6 +2,7 @@
 
 import pytest
 
+from fedperm import services
 from fedperm.errors import RefusedError
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.key_server import (
@@ -11,7 +12,6 @@ from fedperm.wire.key_server import (
     MintedToken,
     TokenRequest,
 )
-from fedperm.wire.statements import Audience
 from tests.aggregator.bench import quick_folder
 from tests.crash_points.mortal_keyserver import KEY, MortalKeyServer, Newcomer
 from tests.crash_points.points import KEY_SERVER, KEY_SERVER_STEPS
@@ -43,7 +43,7 @@ class Story:
         return await self.grant(newcomer.assertion(name, fingerprint))
 
     async def grant(self, assertion: str) -> str:
-        wanted = AccessTokenRequest(assertion=assertion, audience=Audience.KEY_SERVER)
+        wanted = AccessTokenRequest(assertion=assertion, audience=services.KEY_SERVER.audience)
         return (await self.server.api.access_token(wanted)).access_token
 
     async def check_once(self, kind: str, *, is_due: bool, **details: object) -> None:

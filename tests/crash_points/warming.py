@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from fedperm.services import AGGREGATOR, CLIENT, KEY_SERVER
 from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.aggregator.bench import Aggregator, Bench
@@ -77,9 +78,9 @@ async def _client(folder: Path) -> None:
 
 
 _LIVES: dict[str, Callable[[Path], Coroutine[Any, Any, None]]] = {
-    "fedperm_aggregator": _aggregator,
-    "fedperm_keyserver": _key_server,
-    "fedperm_client": _client,
+    AGGREGATOR.module: _aggregator,
+    KEY_SERVER.module: _key_server,
+    CLIENT.module: _client,
 }
 
 

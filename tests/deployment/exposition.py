@@ -7,10 +7,14 @@ import httpx
 from fastapi import FastAPI
 from prometheus_client.parser import text_string_to_metric_families
 
+from fedperm.services import SERVICES
 from tests.aggregator.bench import Aggregator, quick_folder
 from tests.keyserver.server import MovingClock, Server
 
-ADDED = {"job": {"keyserver", "aggregator"}, "instance": {"keyserver:8441", "aggregator:8100"}}
+ADDED = {
+    "job": set(SERVICES),
+    "instance": {f"{service.name}:{service.port}" for service in SERVICES.values()},
+}
 """Labels that Prometheus gives to whatever it scrapes."""
 
 OWN = {

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fedperm.services import AGGREGATOR, CLIENT, KEY_SERVER, SERVICES
 from fedperm_cli.deployment.options import OperationOptions
 from fedperm_client.settings import ClientSettings
 
@@ -67,8 +68,8 @@ def test_blank_defaults_are_those_of_the_command():
     [
         ("operator", "FEDPERM_OPERATOR_", OPERATION),
         ("load-operator", "FEDPERM_OPERATOR_", OPERATION),
-        ("client", "FEDPERM_CLIENT_", set(ClientSettings.model_fields)),
-        ("load-client", "FEDPERM_CLIENT_", set(ClientSettings.model_fields)),
+        ("client", CLIENT.env_prefix, set(ClientSettings.model_fields)),
+        ("load-client", CLIENT.env_prefix, set(ClientSettings.model_fields)),
     ],
 )
 def test_every_variable_is_a_setting(service, prefix, known):
@@ -90,9 +91,10 @@ def test_our_containers_have_no_more_rights_than_they_need(service):
     assert "privileged" not in options
 
 
-def test_the_two_servers_share_no_network():
+def test_key_server_and_aggregator_share_no_network():
     services = COMPOSE["services"]
-    assert set(services["keyserver"]["networks"]).isdisjoint(services["aggregator"]["networks"])
+    ours, theirs = (set(services[s.name]["networks"]) for s in (KEY_SERVER, AGGREGATOR))
+    assert ours.isdisjoint(theirs)
     assert services["init"]["network_mode"] == "none"
 
 
@@ -114,7 +116,7 @@ def test_secrets_are_mounted_read_only_and_only_where_they_belong():
             if "-secrets:" in volume and name != "init" and "client-secrets" not in volume:
                 assert ":ro" in volume, (name, volume)
     assert mounted["authority"] == {"init"}
-    assert mounted["keyserver-secrets"] == {"init", "keyserver"}
-    assert mounted["aggregator-secrets"] == {"init", "aggregator"}
+    for name in SERVICES:
+        assert mounted[f"{name}-secrets"] == {"init", name}
+        assert mounted[f"{name}-state"] == {name}
     assert mounted["operator-secrets"] == {"init", "operator", "load-operator"}
-    assert mounted["keyserver-state"] == {"keyserver"}

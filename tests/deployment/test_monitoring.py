@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fedperm.services import SERVICES
 from tests.deployment.exposition import Exposition, exposition
 from tests.deployment.promql import labels_of, mistakes, names
 
@@ -108,13 +109,13 @@ def test_panels_lie_side_by_side_and_have_numbers_of_their_own():
     assert len(set(numbers)) == len(numbers)
 
 
-def test_both_servers_are_scraped_over_tls_by_the_names_of_their_certificates():
+def test_all_servers_are_scraped_over_tls_by_the_names_of_their_certificates():
     jobs = {job["job_name"]: job for job in PROMETHEUS["scrape_configs"]}
-    for name, port in {"keyserver": 8441, "aggregator": 8100}.items():
+    for name, service in SERVICES.items():
         job = jobs.pop(name)
         assert job["scheme"] == "https"
         assert job["tls_config"] == {"ca_file": "/etc/fedperm/ca.pem"}
-        assert job["static_configs"] == [{"targets": [f"{name}:{port}"]}]
+        assert job["static_configs"] == [{"targets": [f"{name}:{service.port}"]}]
         assert "metrics_path" not in job  # /metrics
     assert jobs == {}
     assert PROMETHEUS["global"]["scrape_interval"] == "5s"

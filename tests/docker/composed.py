@@ -13,6 +13,8 @@ import httpx
 from python_on_whales import Container, DockerClient
 from python_on_whales.exceptions import DockerException
 
+from fedperm.services import AGGREGATOR, ServiceSpec
+
 ROOT = Path(__file__).parents[2]
 COMPOSE_FILE = ROOT / "docker-compose.yml"
 SECRETS = "/run/fedperm"
@@ -86,10 +88,10 @@ class Composed:
     def python(self, container: Container, program: str) -> str:
         return str(self.docker.execute(container, ["python", "-c", program])).strip()
 
-    def http(self, service: str, port: int) -> httpx.Client:
+    def http(self, service: ServiceSpec) -> httpx.Client:
         """The service's REST interface as the host reaches it."""
-        ca = self.read(self.container(service), f"{SECRETS}/ca.pem").decode()
-        (mapping,) = self.container(service).network_settings.ports[f"{port}/tcp"]
+        ca = self.read(self.container(service.name), f"{SECRETS}/ca.pem").decode()
+        (mapping,) = self.container(service.name).network_settings.ports[f"{service.port}/tcp"]
         http = httpx.Client(
             base_url=f"https://localhost:{mapping['HostPort']}",
             verify=ssl.create_default_context(cadata=ca),
@@ -99,8 +101,8 @@ class Composed:
         return http
 
     def aggregator(self) -> "AggregatorView":
-        token = self.read(self.container("aggregator"), f"{SECRETS}/operator-token").decode()
-        return AggregatorView(self.http("aggregator", 8100), token)
+        token = self.read(self.container(AGGREGATOR.name), f"{SECRETS}/operator-token").decode()
+        return AggregatorView(self.http(AGGREGATOR), token)
 
 
 class AggregatorView:

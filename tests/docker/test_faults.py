@@ -13,6 +13,7 @@ import pytest
 from python_on_whales import Container
 from safetensors.numpy import load
 
+from fedperm.services import KEY_SERVER
 from tests.docker.composed import STATE, AggregatorView, Composed, running
 
 pytestmark = pytest.mark.docker
@@ -167,7 +168,7 @@ def test_faults_were_real(ended):
 def _ordinals(ended: Scenario) -> dict[str, int]:
     key_server = ended.federation.container("keyserver")
     token = ended.federation.read(key_server, "/run/fedperm/operator-token").decode()
-    with ended.federation.http("keyserver", 8441) as http:
+    with ended.federation.http(KEY_SERVER) as http:
         answer = http.get("/v1/keys/demo/clients", headers={"Authorization": f"Bearer {token}"})
     return {client["client"]: client["ordinal"] for client in answer.json()["clients"]}
 

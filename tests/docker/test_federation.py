@@ -9,11 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
+from fedperm.services import KEY_SERVER, SERVICES
 from tests.docker.composed import ROOT, SECRETS, STATE, Composed
 
 pytestmark = pytest.mark.docker
 
-PORTS = {"KEYSERVER_PORT": 8441, "AGGREGATOR_PORT": 8100}
+PORTS = {f"{service.name.upper()}_PORT": service.port for service in SERVICES.values()}
 """The README's."""
 CONNECT = """
 import socket, sys
@@ -94,9 +95,9 @@ def test_the_aggregator_has_no_way_to_the_key_server(finished):
     key_server = finished.container("keyserver").network_settings.networks
     gateways = finished.container("aggregator").network_settings.networks.values()
     addresses = [
-        ["keyserver", 8441],
-        *([network.ip_address, 8441] for network in key_server.values()),
-        *([network.gateway, 8441] for network in gateways),
+        [KEY_SERVER.name, KEY_SERVER.port],
+        *([network.ip_address, KEY_SERVER.port] for network in key_server.values()),
+        *([network.gateway, KEY_SERVER.port] for network in gateways),
     ]
     program = CONNECT.format(addresses=json.dumps(addresses))
     assert finished.python(finished.container("aggregator"), program) == ""
@@ -107,7 +108,7 @@ def test_the_aggregator_has_no_way_to_the_key_server(finished):
         networks=[f"{finished.project}_keys"],
         remove=True,
     )
-    assert "['keyserver', 8441]" in str(control)
+    assert str([KEY_SERVER.name, KEY_SERVER.port]) in str(control)
 
 
 def test_nothing_the_aggregator_holds_opens_a_secret(finished):
@@ -123,7 +124,7 @@ def test_nothing_the_aggregator_holds_opens_a_secret(finished):
     )
     credentials = [text for text in held if text and "\n" not in text and text.isascii()]
     assert len(credentials) > 3
-    with finished.http("keyserver", 8441) as http:
+    with finished.http(KEY_SERVER) as http:
         guarded = _guarded(http.get("/openapi.json").json())
         assert ("POST", "/v1/keys/demo/epochs/1/releases") in guarded
         for method, path in guarded:

@@ -3,9 +3,11 @@
 import pytest
 from python_on_whales import DockerClient
 
+from fedperm.services import programs
+
 pytestmark = pytest.mark.docker
 
-NAMES = ("keyserver", "aggregator", "client", "operator")
+NAMES = (*(program.name for program in programs()), "operator")
 LIST_PACKAGES = """
 from importlib.metadata import distributions
 print(*{distribution.name.lower().replace("_", "-") for distribution in distributions()})
@@ -14,7 +16,8 @@ SECRET_CODE = ("phe", "fedperm-secret")
 LEARNING = ("torch", "scikit-learn", "opendp", "dp-accounting")
 OURS = {
     "fedperm",
-    *(f"fedperm-{part}" for part in ("secret", "keyserver", "aggregator", "client", "cli")),
+    *(f"fedperm-{part}" for part in ("secret", "cli")),
+    *(program.distribution for program in programs()),
 }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load
 
+from fedperm.services import AGGREGATOR
 from tests.docker.composed import STATE, Composed
 
 pytestmark = pytest.mark.docker
@@ -53,7 +54,7 @@ def ended(tmp_path_factory):
         aggregator, view = federation.container("aggregator"), federation.aggregator()
         view.until(view.published, "a round")
         federation.python(aggregator, FILL)
-        http = federation.http("aggregator", 8100)
+        http = federation.http(AGGREGATOR)
         view.until(lambda: http.get("/readyz").status_code == 503, "that it is not ready")
         before = len(view.published())
         time.sleep(FULL_SECONDS)

@@ -10,10 +10,13 @@ from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from fedperm.services import SERVICES
 from fedperm.wire.message import Name, Sha256
 from fedperm.wire.public_keys import KeyText
+from fedperm.wire.statements import Audience
 
-_NAMED = {Name: "name", Sha256: "hash", KeyText: "key"}
+_AUDIENCES = " / ".join(sorted(service.audience for service in SERVICES.values()))
+_NAMED = {Name: "name", Sha256: "hash", KeyText: "key", Audience: _AUDIENCES}
 _PLAIN = {str: "text", int: "integer", float: "number", bool: "boolean"}
 
 

@@ -9,8 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from fedperm.services import SERVICES
+
 ROOT = Path(__file__).parents[2]
-PORTS = ("8441", "8100")
+PORTS = tuple(str(service.port) for service in SERVICES.values())
 PATIENCE_SECONDS = 900
 """A minute where nobody else wants the processor."""
 

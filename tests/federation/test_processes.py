@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from fedperm.wire.aggregator import RoundState, RunState
-from fedperm_cli.demo.processes import RunningProcess
+from fedperm_cli.federation.processes import RunningProcess
 from fedperm_client.initial_model import initial_model
 from tests.client.documents import document
 from tests.federation.world import World, stopped, world

@@ -14,12 +14,12 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from fedperm.services import AGGREGATOR, SERVICES
 from fedperm.web.rate_limit import RateLimit
 from fedperm.wire.aggregator import MANIFEST, KeyEpoch, Participation
 from fedperm.wire.body import MEDIA_TYPE
 from fedperm.wire.digest import content_digest
 from fedperm.wire.key_server import KeyRequest, TokenRequest
-from fedperm.wire.statements import Audience
 from tests.aggregator.bench import Aggregator, quick_folder
 from tests.aggregator.parties import (
     MODEL,
@@ -132,7 +132,7 @@ class _Settlement:
             await self.keys.api.create_key(key, KeyRequest(key_bits=KEY_BITS), KEY_OPERATOR)
         self.members = {name: await self._enrol(name) for name in ("ada", "ben", "cleo", "gone")}
         self.members["dora"] = await self._enrol("dora", OTHER_KEY)
-        expired = await self.members["ada"].access(Audience.AGGREGATOR)
+        expired = await self.members["ada"].access(AGGREGATOR)
         self.clock.advance(TOKEN_SECONDS + 61)
         revoked = await self.members["gone"].access()
         pair = await self.members["ada"].secret_key(1)
@@ -177,12 +177,12 @@ class _Settlement:
             await self.aggregator.tick()
 
     async def _join(self, name: str) -> None:
-        token = await self.members[name].access(Audience.AGGREGATOR)
+        token = await self.members[name].access(AGGREGATOR)
         message = Participation(document=self.document.sha256)
         await self.aggregator.api.join(self.document.content.run, name, message, token)
 
     async def _upload(self, number: int, name: str) -> None:
-        token = await self.members[name].access(Audience.AGGREGATOR)
+        token = await self.members[name].access(AGGREGATOR)
         sent = self.prepared[number, name]
         run = self.document.content.run
         await self.aggregator.api.upload(run, number, name, sent.body, sent.manifest, token)
@@ -193,12 +193,12 @@ class _Settlement:
             Role.NOBODY: None,
             Role.RUN_OPERATOR: OPERATOR,
             Role.KEY_OPERATOR: KEY_OPERATOR,
-            Role.CLIENT_OF_RUN: await member["ada"].access(Audience.AGGREGATOR),
+            Role.CLIENT_OF_RUN: await member["ada"].access(AGGREGATOR),
             Role.CLIENT_OF_KEYS: await member["ada"].access(),
             Role.EXPIRED: expired,
-            Role.OTHER_CLIENT: await member["ben"].access(Audience.AGGREGATOR),
+            Role.OTHER_CLIENT: await member["ben"].access(AGGREGATOR),
             Role.OTHER_CLIENT_OF_KEYS: await member["ben"].access(),
-            Role.OTHER_KEY: await member["dora"].access(Audience.AGGREGATOR),
+            Role.OTHER_KEY: await member["dora"].access(AGGREGATOR),
             Role.OTHER_KEY_OF_KEYS: await member["dora"].access(),
             Role.REVOKED: revoked,
             Role.FORGED: _forged(self.clock),
@@ -260,8 +260,8 @@ class _Settlement:
 
     def _assertion(self, number: int) -> dict[str, Any]:
         name = ("ada", "ben", "dora", "gone")[number % 4]
-        audience = tuple(Audience)[number // 4 % 2]
-        return {"assertion": self.members[name].assertion(), "audience": audience.value}
+        service = tuple(SERVICES.values())[number // 4 % len(SERVICES)]
+        return {"assertion": self.members[name].assertion(), "audience": service.audience}
 
     def _uploads(self, run: dict[str, str]) -> Iterator[RightRequest]:
         for (number, name), sent in self.prepared.items():

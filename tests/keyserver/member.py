@@ -5,10 +5,11 @@ from itertools import count
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from fedperm.services import KEY_SERVER, ServiceSpec
 from fedperm.wire.key_server import AccessTokenRequest, Enrolled, Enrolment
 from fedperm.wire.public_keys import from_text, text_of
 from fedperm.wire.signed import sign, verify
-from fedperm.wire.statements import Audience, ClientAssertion, EpochRecord, KeyRelease
+from fedperm.wire.statements import ClientAssertion, EpochRecord, KeyRelease
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.keys.sealing import open_key
 from tests.keyserver.server import MovingClock, Server
@@ -49,8 +50,8 @@ class Member:
         }
         return sign(ClientAssertion(**{**members, **changes}), self.signing)
 
-    async def access(self, audience: Audience = Audience.KEY_SERVER) -> str:
-        request = AccessTokenRequest(assertion=self.assertion(), audience=audience)
+    async def access(self, service: ServiceSpec = KEY_SERVER) -> str:
+        request = AccessTokenRequest(assertion=self.assertion(), audience=service.audience)
         return (await self.server.api.access_token(request)).access_token
 
     async def release(self, epoch: int) -> KeyRelease:

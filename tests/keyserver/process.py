@@ -7,10 +7,11 @@ import sys
 import time
 from pathlib import Path
 
+from fedperm.services import KEY_SERVER
 from tests.keyserver.server import KEK, OPERATOR
 
 PATIENCE_SECONDS = 30
-PREFIX = "FEDPERM_KEYSERVER_"
+PREFIX = KEY_SERVER.env_prefix
 
 
 def environment(folder: Path, **settings: str) -> dict[str, str]:
@@ -28,13 +29,13 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
         **settings,
     }
     clean = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    given = {PREFIX + name.upper(): value for name, value in chosen.items() if value}
-    return {**clean, **given}
+    given = {name: value for name, value in chosen.items() if value}
+    return {**clean, **KEY_SERVER.environment(**given)}
 
 
 def run_to_its_end(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """For starts that fail."""
-    command = [sys.executable, "-m", "fedperm_keyserver"]
+    command = [sys.executable, "-m", KEY_SERVER.module]
     return subprocess.run(
         command,
         env=environment,
@@ -52,7 +53,7 @@ class KeyServerProcess:
         self.log = folder / "log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "fedperm_keyserver"],
+                [sys.executable, "-m", KEY_SERVER.module],
                 env=environment(folder, **settings),
                 stderr=log,
             )

@@ -5,10 +5,11 @@ import re
 
 import pytest
 
+from fedperm.services import AGGREGATOR, KEY_SERVER
 from fedperm.wire.key_server import AccessTokenRequest, KeyRequest
 from fedperm.wire.public_keys import text_of
 from fedperm.wire.signed import sign, verify
-from fedperm.wire.statements import AccessToken, Audience, Manifest
+from fedperm.wire.statements import AccessToken, Manifest
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import refusal
 from tests.keyserver.server import KEY_BITS, OPERATOR, TOKEN_SECONDS
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 def ask(server, assertion: str):
     return server.api.access_token(
-        AccessTokenRequest(assertion=assertion, audience=Audience.KEY_SERVER)
+        AccessTokenRequest(assertion=assertion, audience=KEY_SERVER.audience)
     )
 
 
@@ -34,7 +35,7 @@ async def test_an_assertion_buys_one_access_token(server, enrolled):
 async def test_an_access_token_says_who_may_do_what_where_and_until_when(server, enrolled, clock):
     clock.advance(0.7)
     member, issued = await enrolled(client="hospital-a"), int(clock.time)
-    texts = [await member.access(Audience.AGGREGATOR) for _ in range(2)]
+    texts = [await member.access(AGGREGATOR) for _ in range(2)]
     one, two = (verify(text, AccessToken, server.authority.public_key) for text in texts)
     assert one.model_dump(mode="json", exclude={"jti"}) == {
         "iss": server.authority.identity.fingerprint,
@@ -131,7 +132,7 @@ async def test_an_access_token_expires(server, enrolled, clock):
 
 
 async def test_a_token_for_the_aggregator_releases_nothing(server, enrolled):
-    token = await (await enrolled()).access(Audience.AGGREGATOR)
+    token = await (await enrolled()).access(AGGREGATOR)
     await refusal(403, "forbidden", server.api.release("demo", 1, token))
 
 

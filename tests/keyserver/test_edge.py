@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from fedperm.services import AGGREGATOR, KEY_SERVER
 from fedperm.web.rate_limit import RateLimit
 from fedperm.web.requests import SMALL_BODY
 from fedperm.wire.key_server import AccessTokenRequest, TokenRequest
-from fedperm.wire.statements import Audience
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import problem
 from tests.keyserver.server import OPERATOR
@@ -103,7 +103,7 @@ async def test_enrolment_has_a_rate_limit(start, clock):
 
 async def test_access_tokens_have_a_rate_limit_of_their_own(start, clock):
     server = start(access_limit=RateLimit(1, 1, clock))
-    wanted = AccessTokenRequest(assertion="nonsense", audience=Audience.KEY_SERVER)
+    wanted = AccessTokenRequest(assertion="nonsense", audience=KEY_SERVER.audience)
 
     async def status() -> int:
         return (await server.send("POST", "/v1/access-tokens", wanted)).status_code
@@ -116,7 +116,7 @@ async def test_access_tokens_have_a_rate_limit_of_their_own(start, clock):
 
 async def test_metrics_count_what_happened_without_names(server, enrolled, clock):
     member = await enrolled(client="hospital-a")
-    await member.access(Audience.AGGREGATOR)
+    await member.access(AGGREGATOR)
     await member.secret_key(1)
     await server.send("POST", "/v1/keys/demo/clients", member.enrolment("nonsense"))
     twice = await server.api.mint_token("demo", TokenRequest(), OPERATOR)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import pytest
 from starlette.routing import BaseRoute
 
+from fedperm.services import AGGREGATOR, KEY_SERVER
 from fedperm.wire.key_server import AccessTokenRequest, KeyRequest, TokenRequest
 from fedperm.wire.message import Message
 from fedperm.wire.public_keys import to_text
-from fedperm.wire.statements import Audience
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import problem
 from tests.keyserver.server import KEY_BITS, OPERATOR, RUN_OPERATOR, TOKEN_SECONDS
@@ -83,7 +83,7 @@ async def scene(server, enrolled, clock) -> Scene:
     credentials = [
         None,
         RUN_OPERATOR,
-        await member.access(Audience.AGGREGATOR),
+        await member.access(AGGREGATOR),
         expired,
         await foreign.access(),
         await revoked.access(),
@@ -106,7 +106,7 @@ def bodies(member: Member) -> dict[tuple[str, str], Message]:
         ("POST", "/v1/keys/{key}/enrolment-tokens"): TokenRequest(),
         ("POST", "/v1/keys/{key}/clients"): forged,
         ("POST", "/v1/access-tokens"): AccessTokenRequest(
-            assertion=late, audience=Audience.KEY_SERVER
+            assertion=late, audience=KEY_SERVER.audience
         ),
     }
 

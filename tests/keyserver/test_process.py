@@ -11,9 +11,9 @@ import pytest
 from fedperm.api.connection import Connection, Patience, http_client
 from fedperm.api.key_server import KeyServerApi
 from fedperm.clock import SystemClock
+from fedperm.services import AGGREGATOR
 from fedperm.wire.key_server import AccessTokenRequest, KeyRequest, TokenRequest
 from fedperm.wire.public_keys import signing_key
-from fedperm.wire.statements import Audience
 from tests.keyserver.certificates import write_certificate
 from tests.keyserver.member import Member
 from tests.keyserver.process import KeyServerProcess, environment, run_to_its_end
@@ -66,7 +66,7 @@ async def test_what_was_answered_survives_a_kill_and_the_way_to_tls(start, tmp_p
     member = Member(server, NowClock())
     enrolled = await member.enrol(minted.token)
     secret_key = await member.secret_key(1)
-    used = AccessTokenRequest(assertion=member.assertion(), audience=Audience.AGGREGATOR)
+    used = AccessTokenRequest(assertion=member.assertion(), audience=AGGREGATOR.audience)
     await server.api.access_token(used)
     await server.http.aclose()
     process.stop(signal.SIGKILL)

@@ -3,8 +3,8 @@
 import pytest
 
 from fedperm.audit_chain import verify_chain
+from fedperm.services import AGGREGATOR
 from fedperm.wire.key_server import AccessTokenRequest, TokenRequest
-from fedperm.wire.statements import Audience
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import refusal
 from tests.keyserver.server import OPERATOR
@@ -45,7 +45,7 @@ async def test_access_tokens_of_before_are_good_and_used_assertions_stay_used(
 ):
     member = await enrolled()
     token, assertion = await member.access(), member.assertion()
-    wanted = AccessTokenRequest(assertion=assertion, audience=Audience.AGGREGATOR)
+    wanted = AccessTokenRequest(assertion=assertion, audience=AGGREGATOR.audience)
     await server.api.access_token(wanted)
     server.close()
     after = start()

@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
+from fedperm.services import SERVICES
 from fedperm.wire.key_server import TokenRequest
 from fedperm.wire.signed import verify
-from fedperm.wire.statements import Audience, EpochRecord
+from fedperm.wire.statements import EpochRecord
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import refusal
 from tests.keyserver.server import OPERATOR
@@ -37,8 +38,8 @@ async def test_a_revoked_client_gets_no_access_token_and_no_release(server, enro
     member = await enrolled()
     token = await member.access()
     await server.api.revoke_client("demo", member.name, OPERATOR)
-    for audience in Audience:
-        await refusal(403, "forbidden", member.access(audience))
+    for service in SERVICES.values():
+        await refusal(403, "forbidden", member.access(service))
     for epoch in (1, 2):
         await refusal(403, "forbidden", server.api.release("demo", epoch, token))
 

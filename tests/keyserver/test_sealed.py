@@ -2,8 +2,8 @@
 
 import pytest
 
+from fedperm.services import AGGREGATOR
 from fedperm.wire.key_server import AccessTokenRequest, KeyRequest, TokenRequest
-from fedperm.wire.statements import Audience
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import problem, refusal
 from tests.keyserver.server import KEY_BITS, OPERATOR, OTHER_KEK
@@ -48,7 +48,7 @@ async def test_public_records_can_still_be_read(server, start, kek):
 async def test_what_needs_a_secret_or_a_signature_answers_sealed(server, start, enrolled, kek):
     member = await enrolled()
     token = await member.access()
-    assertion = AccessTokenRequest(assertion=member.assertion(), audience=Audience.AGGREGATOR)
+    assertion = AccessTokenRequest(assertion=member.assertion(), audience=AGGREGATOR.audience)
     before = await server.api.audit(OPERATOR)
     sealed = start(kek=kek).api
     for request in (

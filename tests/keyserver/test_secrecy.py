@@ -6,8 +6,8 @@ import logging
 import pytest
 
 from fedperm.logs import JsonLines
+from fedperm.services import KEY_SERVER
 from fedperm.wire.key_server import AccessTokenRequest, TokenRequest
-from fedperm.wire.statements import Audience
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from tests.keyserver.member import Member
 from tests.keyserver.server import KEK, OPERATOR
@@ -101,7 +101,7 @@ async def lead_a_full_life(server, clock) -> dict[str, bytes]:
     thief = Member(server, clock)
     await server.send("POST", "/v1/keys/demo/clients", thief.enrolment(minted[0]))
     await server.send("POST", "/v1/keys/demo/clients", thief.enrolment(minted[0][:-1]))
-    wrong = AccessTokenRequest(assertion=members[0].assertion(exp=0), audience=Audience.KEY_SERVER)
+    wrong = AccessTokenRequest(assertion=members[0].assertion(exp=0), audience=KEY_SERVER.audience)
     await server.send("POST", "/v1/access-tokens", wrong)
     await server.api.revoke_client("demo", members[1].name, OPERATOR)
     keys = [await members[0].secret_key(epoch) for epoch in (1, 2)]

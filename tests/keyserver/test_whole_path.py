@@ -4,10 +4,11 @@ import pytest
 from gmpy2 import mpz
 
 from fedperm.errors import UntrustedError
+from fedperm.services import SERVICES
 from fedperm.wire.key_server import TokenRequest
 from fedperm.wire.public_keys import from_text
 from fedperm.wire.signed import verify
-from fedperm.wire.statements import AccessToken, Audience, EpochRecord, KeyRelease
+from fedperm.wire.statements import AccessToken, EpochRecord, KeyRelease
 from fedperm_secret.schemes.paillier.decryption import Decryptor
 from tests.keys.sealing import open_key
 from tests.keyserver.member import Member
@@ -76,12 +77,12 @@ async def test_the_token_carries_the_fingerprint_of_the_key_that_signs(server, c
     assert answered.key_server == server.authority.identity
 
 
-@pytest.mark.parametrize("audience", Audience)
-async def test_an_access_token_says_who_may_do_what_where(server, enrolled, clock, audience):
+@pytest.mark.parametrize("service", SERVICES.values(), ids=SERVICES)
+async def test_an_access_token_says_who_may_do_what_where(server, enrolled, clock, service):
     member = await enrolled(client="hospital-a")
-    token = verify(await member.access(audience), AccessToken, server.authority.public_key)
-    assert (token.sub, token.key, token.aud) == ("hospital-a", "demo", audience)
-    assert token.scope is audience.scope
+    token = verify(await member.access(service), AccessToken, server.authority.public_key)
+    assert (token.sub, token.key, token.aud) == ("hospital-a", "demo", service.audience)
+    assert token.scope == service.scope
     assert token.iss == server.authority.identity.fingerprint
     assert token.cnf.jwk.x == member.enrolment("").signing_key
     assert (token.iat, token.exp) == (clock.time, clock.time + 300)

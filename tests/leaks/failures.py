@@ -5,10 +5,10 @@ Everything here happens at the very end: afterwards the run is beyond repair.
 
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import httpx
 
+from fedperm_cli.federation.folder import FederationFolder
 from tests.federation.world import KEY
 from tests.leaks.whole_run import StandingRun
 
@@ -48,14 +48,15 @@ def misplaced(http: httpx.Client, url: str, operator: str, secret: str) -> int:
     ).status_code
 
 
-def break_rows(folder: Path) -> None:
+def break_rows(folder: FederationFolder) -> None:
     """What the servers read next makes no sense: mistakes of ours would look alike."""
     broken = {
-        "keyserver-state/keyserver.db": "UPDATE clients SET sealing_key = 'broken'",
-        "aggregator-state/aggregator.db": "UPDATE rounds SET state = 'broken'",
+        "keyserver": "UPDATE clients SET sealing_key = 'broken'",
+        "aggregator": "UPDATE rounds SET state = 'broken'",
     }
-    for path, statement in broken.items():
-        with closing(sqlite3.connect(folder / path, timeout=10)) as database, database:
+    for server, statement in broken.items():
+        path = folder.state(server) / f"{server}.db"
+        with closing(sqlite3.connect(path, timeout=10)) as database, database:
             database.execute(statement)
 
 

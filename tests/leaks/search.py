@@ -26,14 +26,14 @@ class Search:
         """What belongs to clients, and to the key server at most."""
         run = self._run
         for client in self._clients:
-            yield from secrets.identity(self._folder / client)
+            yield from secrets.identity(self._folder.state(client))
         yield from secrets.enrolment(run.tokens)
         yield from secrets.access(run.known.tokens_for_the_key_server, "key server")
         yield from needles.vector("model", run.checkpoint.parameters.tolist())
 
     def of_the_aggregator(self) -> list[Scan]:
         """Nothing of the clients' and the key server's. Tokens that it is shown are its to see."""
-        scanner, state = Scanner(self._foreign), self._folder / "aggregator-state"
+        scanner, state = Scanner(self._foreign), self._folder.state("aggregator")
         return [scanner.folder(state), scanner.database(state / "aggregator.db")]
 
     def of_the_aggregators_memory(self) -> Scan:
@@ -44,13 +44,13 @@ class Search:
 
     def of_the_key_server(self) -> list[Scan]:
         """On disk no secret is in the clear; its memory holds them, of course."""
-        scanner, state = Scanner(self._foreign), self._folder / "keyserver-state"
+        scanner, state = Scanner(self._foreign), self._folder.state("keyserver")
         return [scanner.folder(state), scanner.database(state / "keyserver.db")]
 
     def of_clients(self) -> list[Scan]:
         """No Paillier key and no pattern is written; identity keys and the model are."""
         scanner = Scanner([*self._keys, *self._patterns])
-        return [scanner.folder(self._folder / client) for client in self._clients]
+        return [scanner.folder(self._folder.state(client)) for client in self._clients]
 
     def of_logs(self) -> list[Scan]:
         """No secret of anybody, tokens included."""
@@ -58,11 +58,11 @@ class Search:
         shown = secrets.access(run.known.tokens_for_the_aggregator, "aggregator")
         everybodys = [*secrets.run_operator(run.world), *shown, secrets.any_token(run.known)]
         scanner = Scanner([*self._foreign, *everybodys])
-        return [scanner.file(log) for log in sorted(self._folder.glob("*.log"))]
+        return [scanner.file(log) for log in sorted(self._folder.logs.glob("*.log"))]
 
     def of_a_clients_memory(self) -> Scan:
         """Where the keys must be, or the search would be blind."""
         return Scanner(self._foreign).process(self._run.clients[0].pid)
 
     def log(self, name: str) -> Path:
-        return self._folder / f"{name}.log"
+        return self._folder.logs / f"{name}.log"

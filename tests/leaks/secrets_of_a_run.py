@@ -28,7 +28,7 @@ from tests.leaks.needles import Needle
 
 def paillier(world: World, epochs: int) -> Iterator[Needle]:
     """From the key server's vault, with its key-encryption key: the judge is no party."""
-    path = world.folder / "keyserver-state" / "keyserver.db"
+    path = world.folder.state("keyserver") / "keyserver.db"
     database = Database(sqlite_url(path))
     try:
         authority = _authority(database, world)
@@ -44,7 +44,7 @@ def paillier(world: World, epochs: int) -> Iterator[Needle]:
 
 
 def _authority(database: Database, world: World) -> Authority:
-    kek = key_encryption_key((world.folder / "kek").read_text())
+    kek = key_encryption_key(_key_encryption_key(world))
     given = SystemClock(), from_operating_system()
     return establish(IdentityStore(database), kek, *given)
 
@@ -70,9 +70,11 @@ def of_secret_key(secret_key: SecretKey, name: str) -> Iterator[Needle]:
 
 def key_encryption(world: World) -> Iterator[Needle]:
     """Its file holds hexadecimal digits, which are one of the writings."""
-    yield from needles.octets(
-        "key-encryption key", bytes.fromhex((world.folder / "kek").read_text())
-    )
+    yield from needles.octets("key-encryption key", bytes.fromhex(_key_encryption_key(world)))
+
+
+def _key_encryption_key(world: World) -> str:
+    return (world.folder.secrets / "key-encryption-key").read_text()
 
 
 def key_operator(world: World) -> list[Needle]:

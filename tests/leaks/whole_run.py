@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from fedperm.wire.aggregator import KeyEpoch, RoundReport
-from fedperm_cli.demo.processes import RunningProcess
+from fedperm.wire.aggregator import RoundReport
+from fedperm_cli.federation.processes import RunningProcess
+from fedperm_cli.run.key_epochs import bring_key_epochs
 from fedperm_client.initial_model import initial_model
 from fedperm_client.model_store import Checkpoint, ModelStore
 from fedperm_client.settings import ClientSettings
@@ -60,9 +61,7 @@ class StandingRun:
     def rotate(self) -> None:
         here = self.world
         here.ask_key_server(lambda api: api.create_epoch(KEY, EPOCHS, here.key_operator))
-        signed = here.ask_key_server(lambda api: api.epoch(KEY, EPOCHS))
-        record = KeyEpoch(record=signed.record)
-        here.ask(lambda api: api.put_key_epoch(here.run, EPOCHS, record, here.run_operator))
+        here.operate(lambda both: bring_key_epochs(both.keys.api, both.runs, here.run))
 
     def _is_calm(self) -> bool:
         """All rounds that were begun are settled, by the known client too."""
@@ -98,7 +97,7 @@ def _known_client(here: World, token: str) -> KnownClient:
         run=here.run,
         key=KEY,
         enrolment_token=token,
-        state_directory=here.folder / "known",
+        state_directory=here.folder.state("known"),
         min_key_bits=here.key_bits,
         insecure_for_tests=True,
         accountant="no-shuffle-rdp",

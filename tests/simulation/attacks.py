@@ -2,10 +2,11 @@
 
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.errors import RefusedError, UnreachableError
+from fedperm.services import AGGREGATOR
 from fedperm.wire.aggregator import RoundState
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.signed import sign
-from fedperm.wire.statements import Audience, Manifest
+from fedperm.wire.statements import Manifest
 from fedperm_client.session import Session
 from tests.simulation.judge import Slot
 from tests.simulation.lines import Line
@@ -142,7 +143,7 @@ class Attacks:
         signed = sign(manifest, session.identity.keys.signing)
         try:
             await session.access.using(
-                Audience.AGGREGATOR,
+                AGGREGATOR,
                 lambda token: self._api.upload(
                     "demo", place.round, place.client, body, signed, token
                 ),

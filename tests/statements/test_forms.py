@@ -1,10 +1,13 @@
 """What stands in statements, in literal numbers and names: other programs rely on them, and a
 bound that is one off, or read from the module under test, would go unnoticed."""
 
+import json
+
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from fedperm.errors import UnauthenticatedError
+from fedperm.services import AGGREGATOR, KEY_SERVER, SERVICES
 from fedperm.wire.statements import (
     AccessToken,
     Audience,
@@ -81,11 +84,27 @@ def test_every_kind_has_a_type_of_its_own():
 
 
 def test_places_and_purposes_have_these_names():
-    assert {place.value: place.scope.value for place in Audience} == {
+    assert {service.audience: service.scope for service in SERVICES.values()} == {
         "fedperm-aggregator": "participate",
         "fedperm-keyserver": "secret-keys",
     }
-    assert len(Scope) == 2
+
+
+@pytest.mark.parametrize(
+    ("form", "known", "unknown"),
+    [
+        (Audience, KEY_SERVER.audience, "fedperm-printer"),
+        (Audience, AGGREGATOR.audience, AGGREGATOR.name),
+        (Scope, KEY_SERVER.scope, "everything"),
+        (Scope, AGGREGATOR.scope, ""),
+    ],
+)
+def test_a_place_or_purpose_that_no_service_has_is_refused(form, known, unknown):
+    adapter = TypeAdapter(form)
+    assert adapter.validate_json(json.dumps(known)) == known
+    assert known in adapter.json_schema()["enum"]
+    with pytest.raises(ValidationError, match="no service has"):
+        adapter.validate_json(json.dumps(unknown))
 
 
 def test_a_key_in_a_token_is_written_as_rfc_8037_says():

@@ -9,10 +9,8 @@ from fedperm.errors import KeyStrengthError, UnauthenticatedError, UntrustedErro
 from fedperm.wire.public_keys import fingerprint, from_text, sealing_key, text_of, to_text
 from fedperm.wire.statements import (
     CLOCK_LEEWAY_SECONDS,
-    Audience,
     ClientAssertion,
     EpochRecord,
-    Scope,
 )
 from fedperm_secret.schemes.paillier.decryption import Decryptor
 from tests.keys.sealing import open_key, seal_key
@@ -87,11 +85,6 @@ def test_a_changed_or_cut_sealed_key_does_not_open(small_key):
 def test_sealing_twice_shows_nothing_in_common(small_key):
     one, two = (seal_key(small_key, RECIPIENT.public_key(), **PLACE) for _ in range(2))
     assert one != two
-
-
-def test_an_audience_has_one_scope():
-    assert Audience.AGGREGATOR.scope is Scope.PARTICIPATE
-    assert Audience.KEY_SERVER.scope is Scope.SECRET_KEYS
 
 
 def test_a_credential_is_valid_between_its_times_give_or_take_the_leeway():

@@ -16,6 +16,7 @@ import pytest
 
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience
+from fedperm.services import SERVICES
 
 PATIENCE_SECONDS = 60.0
 
@@ -30,17 +31,17 @@ class ServerProcess:
         self.state.mkdir()
         self._log = folder / "log"
         (folder / "token").write_text(operator)
-        settings = {
-            "port": "0",
-            "address_file": str(folder / "address"),
-            "operator_token_file": str(folder / "token"),
-            "state_directory": str(self.state),
-            "insecure_for_tests": "true",
+        service = SERVICES[program]
+        named = service.environment(
+            port=0,
+            address_file=folder / "address",
+            operator_token_file=folder / "token",
+            state_directory=self.state,
+            insecure_for_tests=True,
             **more,
-        }
-        named = {f"FEDPERM_{program.upper()}_{k.upper()}": v for k, v in settings.items()}
+        )
         with self._log.open("wb") as log:
-            command = [*prefix, sys.executable, "-m", f"fedperm_{program}"]
+            command = [*prefix, sys.executable, "-m", service.module]
             self.process = subprocess.Popen(command, env=os.environ | named, stderr=log)
         self.address = self._found(folder / "address")
         self.http = httpx.AsyncClient(base_url=self.address, timeout=PATIENCE_SECONDS)

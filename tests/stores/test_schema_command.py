@@ -9,6 +9,7 @@ from sqlalchemy import inspect
 
 from fedperm.database import open_database, sqlite_url
 from fedperm.schema_command import run_schema_command
+from fedperm.services import AGGREGATOR, KEY_SERVER, SERVICES
 from fedperm.state_folder import sole_user
 from fedperm_aggregator import migrations as aggregator
 from fedperm_aggregator.settings import AggregatorSettings
@@ -16,8 +17,8 @@ from fedperm_keyserver import migrations as key_server
 from fedperm_keyserver.settings import KeyServerSettings
 
 SERVERS = {
-    "aggregator": (AggregatorSettings, aggregator.SCHEMA),
-    "keyserver": (KeyServerSettings, key_server.SCHEMA),
+    AGGREGATOR.name: (AggregatorSettings, aggregator.SCHEMA),
+    KEY_SERVER.name: (KeyServerSettings, key_server.SCHEMA),
 }
 
 
@@ -44,7 +45,7 @@ class Command:
 
 @pytest.fixture(params=SERVERS)
 def command(request, tmp_path, monkeypatch, capsys):
-    prefix = f"FEDPERM_{request.param.upper()}_"
+    prefix = SERVICES[request.param].env_prefix
     monkeypatch.setenv(prefix + "STATE_DIRECTORY", str(tmp_path / "state"))
     monkeypatch.setenv(prefix + "OPERATOR_TOKEN_FILE", str(tmp_path / "unused"))
     handlers = logging.root.handlers[:]
@@ -93,5 +94,5 @@ def test_a_version_that_is_not_there_is_named(command):
 def test_it_is_found_where_the_documentation_says(name, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["schema", "--help"])
     with pytest.raises(SystemExit, match="0"):
-        runpy.run_module(f"fedperm_{name}.schema", run_name="__main__")
+        runpy.run_module(f"{SERVICES[name].module}.schema", run_name="__main__")
     assert f"python -m fedperm_{name}.schema" in capsys.readouterr().out

@@ -16,6 +16,7 @@ from fedperm.errors import (
     RateLimitError,
     UnauthenticatedError,
 )
+from fedperm.services import AGGREGATOR
 from fedperm.web.credentials import Bearer
 from fedperm.web.service import build_service
 from fedperm.wire.message import Message
@@ -36,8 +37,7 @@ class Thing(Message):
 
 def edge_service(ready=lambda: None) -> FastAPI:
     app = build_service(
-        title="edge",
-        service="edge",
+        AGGREGATOR,
         ready=ready,
         registry=CollectorRegistry(),
         bulk=re.compile(r"/bulk/[a-z]+"),

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from experiments.rush.summary import stall_in
+from fedperm.services import AGGREGATOR
 from fedperm.web.service import build_service
 
 pytestmark = pytest.mark.anyio
@@ -24,9 +25,7 @@ def compute() -> None:
 
 
 def service(block: Callable[[], None]) -> FastAPI:
-    app = build_service(
-        title="test", service="test", ready=lambda: None, registry=CollectorRegistry()
-    )
+    app = build_service(AGGREGATOR, ready=lambda: None, registry=CollectorRegistry())
 
     @app.get("/blocking")
     async def blocking() -> None:

@@ -8,6 +8,7 @@ from fedperm.clock import SystemClock
 from fedperm.database import open_database
 from fedperm.errors import SettingsError
 from fedperm.randomness import from_operating_system
+from fedperm.services import AGGREGATOR
 from fedperm.state_folder import sole_user
 from fedperm.web.server_settings import run_server
 from fedperm.web.serving import serve
@@ -24,7 +25,7 @@ def main() -> int:
 
 def run(settings: AggregatorSettings) -> None:
     """Until SIGTERM or SIGINT. Leases and presence are one process's: a second is refused."""
-    with sole_user(settings.state_directory, "aggregator"), _watchers(settings) as watchers:
+    with sole_user(settings.state_directory, AGGREGATOR.title), _watchers(settings) as watchers:
         parts = Parts(
             settings,
             settings.operator(),
@@ -49,7 +50,7 @@ def _watchers(settings: AggregatorSettings) -> Iterator[Sequence[Watcher]]:
     except ImportError:
         raise SettingsError(
             "TRACES is set, but OpenTelemetry is not installed",
-            "install fedperm-aggregator[traces], or leave TRACES out",
+            f"install {AGGREGATOR.distribution}[traces], or leave TRACES out",
         ) from None
     traces = exporting()
     try:

@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry
 
 from fedperm.clock import Clock
 from fedperm.database import Database
+from fedperm.services import AGGREGATOR
 from fedperm.web.credentials import OperatorCredential
 from fedperm.web.documentation import problems
 from fedperm.web.rate_limit import RateLimit
@@ -94,8 +95,7 @@ def build_app(parts: Parts) -> FastAPI:
         services.foreman.check()
 
     app = build_service(
-        title="FedPerm aggregator",
-        service="aggregator",
+        AGGREGATOR,
         ready=ready,
         registry=registry,
         bulk=BULK,
@@ -112,7 +112,7 @@ def build_app(parts: Parts) -> FastAPI:
 @asynccontextmanager
 async def _running(foreman: Foreman, tick_seconds: float) -> AsyncIterator[None]:
     loop = asyncio.get_running_loop()
-    loop.set_default_executor(ThreadPoolExecutor(THREADS, "aggregator"))
+    loop.set_default_executor(ThreadPoolExecutor(THREADS, AGGREGATOR.name))
     current_default_thread_limiter().total_tokens = THREADS
     await asyncio.to_thread(foreman.start)
     background = asyncio.create_task(foreman.run(tick_seconds))

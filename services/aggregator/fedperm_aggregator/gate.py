@@ -8,10 +8,11 @@ from threading import Lock
 from fedperm.clock import Clock
 from fedperm.errors import ForbiddenError, UnauthenticatedError, UntrustedError
 from fedperm.run_document import FrozenDocument
+from fedperm.services import AGGREGATOR
 from fedperm.web.credentials import OperatorCredential, TokenVerifier
 from fedperm.wire.public_keys import KeyText, signing_key
 from fedperm.wire.signed import unverified
-from fedperm.wire.statements import AccessToken, Audience
+from fedperm.wire.statements import AccessToken
 from fedperm_aggregator.documents import Documents
 
 MOST_REMEMBERED = 10_000
@@ -117,7 +118,7 @@ class Gate:
 
     def _verify(self, bearer: str, document: FrozenDocument) -> AccessToken:
         key = document.content.key
-        verifier = TokenVerifier(signing_key(key.signing_key), Audience.AGGREGATOR)
+        verifier = TokenVerifier(signing_key(key.signing_key), AGGREGATOR)
         token = verifier.verify(bearer, self._clock.now())
         if token.key != key.key:
             raise ForbiddenError(

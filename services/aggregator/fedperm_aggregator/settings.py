@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
+from fedperm.services import AGGREGATOR, ServiceSpec
 from fedperm.web.server_settings import Port, ServerSettings
 
 Seconds = Annotated[float, Field(gt=0)]
@@ -13,10 +14,10 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class AggregatorSettings(ServerSettings):
-    program: ClassVar[str] = "aggregator"
-    model_config = SettingsConfigDict(env_prefix="FEDPERM_AGGREGATOR_")
+    spec: ClassVar[ServiceSpec] = AGGREGATOR
+    model_config = SettingsConfigDict(env_prefix=AGGREGATOR.env_prefix)
 
-    port: Port = 8100
+    port: Port = AGGREGATOR.port
     processes: Count = Field(default_factory=lambda: os.cpu_count() or 1)
 
     online_seconds: Seconds = 30.0

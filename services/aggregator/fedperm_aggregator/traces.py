@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, Status, StatusCode, set_span_in_context
 
 import fedperm
+from fedperm.services import AGGREGATOR
 from fedperm.wire.aggregator import Event, EventKind
 from fedperm_aggregator.stores.events import Happening
 
@@ -38,10 +39,10 @@ def exporting() -> "Traces":
 
 class Traces:
     def __init__(self, processor: SpanProcessor) -> None:
-        names = {SERVICE_NAME: "fedperm-aggregator", "service.version": fedperm.__version__}
+        names = {SERVICE_NAME: AGGREGATOR.distribution, "service.version": fedperm.__version__}
         self._provider = TracerProvider(resource=Resource.create(names), shutdown_on_exit=False)
         self._provider.add_span_processor(processor)
-        self._tracer = self._provider.get_tracer("fedperm_aggregator")
+        self._tracer = self._provider.get_tracer(AGGREGATOR.module)
         self._open: dict[tuple[str, int], list[Event]] = {}
 
     def observe(self, happening: Happening) -> None:

@@ -8,9 +8,10 @@ from typing import TypeVar
 from fedperm.api.key_server import KeyServerApi
 from fedperm.clock import Clock
 from fedperm.errors import RefusedError
+from fedperm.services import ServiceSpec
 from fedperm.wire.key_server import AccessTokenRequest, GrantedAccess
 from fedperm.wire.signed import sign
-from fedperm.wire.statements import Audience, ClientAssertion
+from fedperm.wire.statements import ClientAssertion
 from fedperm_client.identity import ClientIdentity
 
 _ASSERTION_SECONDS = 120
@@ -31,41 +32,41 @@ class Access:
         self._key_server = key_server
         self._clock = clock
         self._randomness = randomness
-        self._granted: dict[Audience, GrantedAccess] = {}
+        self._granted: dict[ServiceSpec, GrantedAccess] = {}
         self._lock = asyncio.Lock()
 
     async def using(
-        self, audience: Audience, request: Callable[[str], Awaitable[Answer]]
+        self, service: ServiceSpec, request: Callable[[str], Awaitable[Answer]]
     ) -> Answer:
         """The request with a token; once more with a new one if the first is not taken."""
-        token = await self._token(audience)
+        token = await self._token(service)
         try:
             return await request(token)
         except RefusedError as refusal:
             if refusal.status != 401:
                 raise
-        self._granted.pop(audience, None)
-        return await request(await self._token(audience))
+        self._granted.pop(service, None)
+        return await request(await self._token(service))
 
-    async def _token(self, audience: Audience) -> str:
+    async def _token(self, service: ServiceSpec) -> str:
         async with self._lock:
-            granted = self._granted.get(audience)
+            granted = self._granted.get(service)
             if granted is None or granted.expires_at - _MARGIN_SECONDS <= self._clock.now():
-                granted = self._granted[audience] = await self._ask(audience)
+                granted = self._granted[service] = await self._ask(service)
             return granted.access_token
 
-    async def _ask(self, audience: Audience) -> GrantedAccess:
+    async def _ask(self, service: ServiceSpec) -> GrantedAccess:
         """Each assertion counts once: if the answer to one was lost, another is needed, and on a
         bad line the answer to that one may be lost as well."""
         for _ in range(_MOST_ASSERTIONS - 1):
             try:
-                return await self._key_server.access_token(self._request(audience))
+                return await self._key_server.access_token(self._request(service))
             except RefusedError as refusal:
                 if refusal.status != 401:
                     raise
-        return await self._key_server.access_token(self._request(audience))
+        return await self._key_server.access_token(self._request(service))
 
-    def _request(self, audience: Audience) -> AccessTokenRequest:
+    def _request(self, service: ServiceSpec) -> AccessTokenRequest:
         now = int(self._clock.now())
         assertion = ClientAssertion(
             iss=self._identity.name,
@@ -76,4 +77,4 @@ class Access:
             jti=self._randomness.randbytes(16).hex(),
         )
         signed = sign(assertion, self._identity.keys.signing)
-        return AccessTokenRequest(assertion=signed, audience=audience)
+        return AccessTokenRequest(assertion=signed, audience=service.audience)

@@ -7,6 +7,7 @@ from random import Random
 
 from fedperm.clock import Clock
 from fedperm.privacy.ledger import Ledger
+from fedperm.services import CLIENT
 from fedperm.state_folder import sole_user
 from fedperm_client.account import open_ledger
 from fedperm_client.peers import Peers
@@ -39,6 +40,6 @@ def environment(
 ) -> Iterator[Environment]:
     """The state directory is this process's own until the block is left."""
     state = StateDirectory(settings.state_directory)
-    with sole_user(state.path, "client"):
+    with sole_user(state.path, CLIENT.title):
         ledger = open_ledger(state, settings.ceilings)
         yield Environment(settings, state, ledger, peers, clock, randomness, poll_seconds)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from fedperm.run_document import FrozenDocument
+from fedperm.services import AGGREGATOR, KEY_SERVER
 from fedperm.wire.aggregator import (
     ClientReport,
     Heartbeat,
@@ -14,7 +15,7 @@ from fedperm.wire.aggregator import (
 )
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.signed import sign
-from fedperm.wire.statements import Audience, Manifest
+from fedperm.wire.statements import Manifest
 from fedperm_client.access import Access
 from fedperm_client.identity import ClientIdentity
 from fedperm_client.peers import Peers
@@ -30,32 +31,32 @@ class Session:
     async def release(self, epoch: int) -> str:
         """The signed, sealed secret key of an epoch."""
         released = await self.access.using(
-            Audience.KEY_SERVER,
+            KEY_SERVER,
             lambda token: self.peers.key_server.release(self.identity.key, epoch, token),
         )
         return released.release
 
     async def document(self) -> FrozenDocument:
         return await self.access.using(
-            Audience.AGGREGATOR, lambda token: self.peers.aggregator.document(self.run, token)
+            AGGREGATOR, lambda token: self.peers.aggregator.document(self.run, token)
         )
 
     async def key_epochs(self) -> tuple[str, ...]:
         """The signed records beside the run."""
         answer = await self.access.using(
-            Audience.AGGREGATOR, lambda token: self.peers.aggregator.key_epochs(self.run, token)
+            AGGREGATOR, lambda token: self.peers.aggregator.key_epochs(self.run, token)
         )
         return tuple(epoch.record for epoch in answer.epochs)
 
     async def initial_model(self, most_octets: int) -> bytes:
         return await self.access.using(
-            Audience.AGGREGATOR,
+            AGGREGATOR,
             lambda token: self.peers.aggregator.initial_model(self.run, token, most_octets),
         )
 
     async def join(self, document: str) -> None:
         await self.access.using(
-            Audience.AGGREGATOR,
+            AGGREGATOR,
             lambda token: self.peers.aggregator.join(
                 self.run, self.identity.name, Participation(document=document), token
             ),
@@ -63,7 +64,7 @@ class Session:
 
     async def beat(self, heartbeat: Heartbeat) -> None:
         await self.access.using(
-            Audience.AGGREGATOR,
+            AGGREGATOR,
             lambda token: self.peers.aggregator.beat(
                 self.run, self.identity.name, heartbeat, token
             ),
@@ -71,7 +72,7 @@ class Session:
 
     async def next_task(self, settled: int, wait_seconds: float) -> Task:
         return await self.access.using(
-            Audience.AGGREGATOR,
+            AGGREGATOR,
             lambda token: self.peers.aggregator.next_task(
                 self.run, self.identity.name, settled, wait_seconds, token
             ),
@@ -90,7 +91,7 @@ class Session:
         )
         signed = sign(manifest, self.identity.keys.signing)
         return await self.access.using(
-            Audience.AGGREGATOR,
+            AGGREGATOR,
             lambda token: self.peers.aggregator.upload(
                 self.run, number, self.identity.name, body, signed, token
             ),
@@ -98,25 +99,25 @@ class Session:
 
     async def update_report(self, number: int) -> UpdateReport:
         return await self.access.using(
-            Audience.AGGREGATOR,
+            AGGREGATOR,
             lambda token: self.peers.aggregator.update(self.run, number, self.identity.name, token),
         )
 
     async def outcome(self, number: int) -> RoundOutcome:
         return await self.access.using(
-            Audience.AGGREGATOR,
+            AGGREGATOR,
             lambda token: self.peers.aggregator.outcome(self.run, number, token),
         )
 
     async def aggregate(self, number: int, most_octets: int) -> bytes:
         return await self.access.using(
-            Audience.AGGREGATOR,
+            AGGREGATOR,
             lambda token: self.peers.aggregator.aggregate(self.run, number, token, most_octets),
         )
 
     async def report(self, number: int, report: ClientReport) -> None:
         await self.access.using(
-            Audience.AGGREGATOR,
+            AGGREGATOR,
             lambda token: self.peers.aggregator.report(
                 self.run, number, self.identity.name, report, token
             ),

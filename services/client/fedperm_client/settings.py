@@ -13,6 +13,7 @@ from fedperm.errors import FedPermError, SettingsError, UnauthenticatedError
 from fedperm.logs import LogLevel
 from fedperm.privacy.registry import accountant_named
 from fedperm.schemes.registry import DEFAULT_KEY_BITS
+from fedperm.services import CLIENT
 from fedperm.settings import Settings, read_secret
 from fedperm.wire.enrolment_token import EnrolmentToken, parse_token
 from fedperm.wire.message import Name
@@ -25,7 +26,7 @@ Url = Annotated[str, Field(pattern=r"^https?://[^/]+")]
 class ClientSettings(Settings):
     """FEDPERM_CLIENT_RUN and so on; the task is also FEDPERM_TASK, as for the command."""
 
-    model_config = SettingsConfigDict(env_prefix="FEDPERM_CLIENT_", populate_by_name=True)
+    model_config = SettingsConfigDict(env_prefix=CLIENT.env_prefix, populate_by_name=True)
 
     keyserver_url: Url
     aggregator_url: Url
@@ -37,7 +38,7 @@ class ClientSettings(Settings):
     state_directory: Path
     data_directory: Path = Path("data")
     task: Annotated[
-        str | None, Field(validation_alias=AliasChoices("FEDPERM_CLIENT_TASK", "FEDPERM_TASK"))
+        str | None, Field(validation_alias=AliasChoices(f"{CLIENT.env_prefix}TASK", "FEDPERM_TASK"))
     ] = None
     shard: Annotated[int, Field(ge=0)] | None = None
 
@@ -105,5 +106,5 @@ class ClientSettings(Settings):
             return read_secret(self.enrolment_token_file)
         raise SettingsError(
             "this client is not enrolled and has no enrolment token",
-            "ask the key operator for one and set FEDPERM_CLIENT_ENROLMENT_TOKEN_FILE",
+            f"ask the key operator for one and set {CLIENT.env_prefix}ENROLMENT_TOKEN_FILE",
         )

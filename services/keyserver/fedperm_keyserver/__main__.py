@@ -9,6 +9,7 @@ from fedperm.clock import SystemClock
 from fedperm.database import Database, open_database
 from fedperm.errors import FedPermError
 from fedperm.randomness import from_operating_system
+from fedperm.services import KEY_SERVER
 from fedperm.state_folder import sole_user
 from fedperm.web.rate_limit import RateLimit
 from fedperm.web.server_settings import run_server
@@ -19,7 +20,7 @@ from fedperm_keyserver.migrations import SCHEMA
 from fedperm_keyserver.settings import KeyServerSettings
 from fedperm_keyserver.store.identity import IdentityStore
 
-log = logging.getLogger("fedperm_keyserver")
+log = logging.getLogger(KEY_SERVER.module)
 
 
 def main() -> int:
@@ -28,7 +29,7 @@ def main() -> int:
 
 def run(settings: KeyServerSettings) -> None:
     """Until SIGTERM or SIGINT."""
-    with sole_user(settings.state_directory, "key server"):
+    with sole_user(settings.state_directory, KEY_SERVER.title):
         database = open_database(settings.url, SCHEMA)
         try:
             parts = _parts(settings, database)

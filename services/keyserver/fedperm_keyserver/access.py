@@ -5,13 +5,13 @@ from random import Random
 
 from fedperm.clock import Clock
 from fedperm.errors import UnauthenticatedError, UntrustedError
+from fedperm.services import ServiceSpec, service_for
 from fedperm.wire.key_server import AccessTokenRequest, GrantedAccess
 from fedperm.wire.public_keys import signing_key
 from fedperm.wire.signed import unverified, verify
 from fedperm.wire.statements import (
     CLOCK_LEEWAY_SECONDS,
     AccessToken,
-    Audience,
     ClientAssertion,
     Confirmation,
     JsonWebKey,
@@ -43,8 +43,8 @@ class Access:
         self._check(assertion, now)
         forget_after = assertion.exp + CLOCK_LEEWAY_SECONDS
         self.store.use_assertion(client, assertion.jti, forget_after, now)
-        token = self._token(client, wanted.audience, now)
-        self.metrics.access_tokens.labels(wanted.audience.value).inc()
+        token = self._token(client, service_for(wanted.audience), now)
+        self.metrics.access_tokens.labels(wanted.audience).inc()
         return GrantedAccess(access_token=self.authority.sign(token), expires_at=token.exp)
 
     def _prove(self, text: str) -> tuple[Client, ClientAssertion]:
@@ -73,12 +73,12 @@ class Access:
                 "this assertion is for another key server", "sign one for this one's fingerprint"
             )
 
-    def _token(self, client: Client, audience: Audience, now: float) -> AccessToken:
+    def _token(self, client: Client, service: ServiceSpec, now: float) -> AccessToken:
         return AccessToken(
             iss=self.authority.identity.fingerprint,
             sub=client.name,
-            aud=audience,
-            scope=audience.scope,
+            aud=service.audience,
+            scope=service.scope,
             key=client.key,
             cnf=Confirmation(jwk=JsonWebKey(x=client.signing_key)),
             iat=int(now),

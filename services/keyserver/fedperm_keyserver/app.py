@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry
 
 from fedperm.clock import Clock
 from fedperm.database import Database
+from fedperm.services import KEY_SERVER
 from fedperm.web.credentials import OperatorCredential
 from fedperm.web.rate_limit import RateLimit
 from fedperm.web.service import build_service
@@ -54,8 +55,7 @@ class Parts:
 
 def build_app(parts: Parts) -> FastAPI:
     app = build_service(
-        title="FedPerm key server",
-        service="fedperm-keyserver",
+        KEY_SERVER,
         ready=lambda: _check_ready(parts),
         registry=parts.registry,
     )

@@ -7,6 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from fedperm.clock import Clock
 from fedperm.errors import SealedError
+from fedperm.services import KEY_SERVER
 from fedperm.wire.key_server import Identity
 from fedperm.wire.public_keys import fingerprint, sealing_key, signing_key, to_text
 from fedperm.wire.signed import Statement, sign
@@ -20,7 +21,7 @@ from fedperm_secret.sealed import seal
 
 NO_KEY_ENCRYPTION_KEY = SealedError(
     "the key server was started without its key-encryption key",
-    "start it with FEDPERM_KEYSERVER_KEY_ENCRYPTION_KEY_FILE",
+    f"start it with {KEY_SERVER.env_prefix}KEY_ENCRYPTION_KEY_FILE",
 )
 
 

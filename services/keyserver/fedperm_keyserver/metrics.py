@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry, Counter
 
-from fedperm.wire.statements import Audience
+from fedperm.services import SERVICES
 
 
 class KeyServerMetrics:
@@ -24,5 +24,5 @@ class KeyServerMetrics:
         )
         for result in ("new", "again", "refused"):  # from the start, at 0: rates need two values
             self.enrolments.labels(result)
-        for audience in Audience:
-            self.access_tokens.labels(audience.value)
+        for service in SERVICES.values():
+            self.access_tokens.labels(service.audience)

@@ -7,6 +7,7 @@ from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
 from fedperm.errors import SettingsError
+from fedperm.services import KEY_SERVER, ServiceSpec
 from fedperm.settings import read_secret
 from fedperm.web.server_settings import Port, ServerSettings
 from fedperm_keyserver.vault import key_encryption_key
@@ -20,10 +21,10 @@ class KeyServerSettings(ServerSettings):
     """The key-encryption key is 64 hexadecimal digits, in a file or in a variable. Without one
     the server starts sealed."""
 
-    program: ClassVar[str] = "keyserver"
-    model_config = SettingsConfigDict(env_prefix="FEDPERM_KEYSERVER_")
+    spec: ClassVar[ServiceSpec] = KEY_SERVER
+    model_config = SettingsConfigDict(env_prefix=KEY_SERVER.env_prefix)
 
-    port: Port = 8441
+    port: Port = KEY_SERVER.port
     key_encryption_key_file: Path | None = None
     key_encryption_key: SecretStr | None = None
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from fedperm.services import CLIENT
 from fedperm_cli.errors import MissingExtraError
 
 
@@ -12,7 +13,7 @@ def client_code(why: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        if not str(error.name).startswith(("fedperm_client", "torch")):
+        if not str(error.name).startswith((CLIENT.module, "torch")):
             raise
         raise MissingExtraError(
             f"{why}, which is not installed", "pip install 'fedperm-cli[tasks]'"

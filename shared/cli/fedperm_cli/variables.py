@@ -5,12 +5,11 @@ from difflib import get_close_matches
 from typing import Any
 
 from fedperm.errors import SettingsError
+from fedperm.services import programs
 
 _PREFIX = "FEDPERM_"
-_OF_OTHERS = tuple(
-    f"{_PREFIX}{who}_" for who in ("AGGREGATOR", "CLIENT", "KEYSERVER", "OPERATOR", "TEST")
-)
-"""Whoever reads these looks for misspelt ones."""
+_OF_COMMANDS = (f"{_PREFIX}OPERATOR_", f"{_PREFIX}TEST_")
+"""Whoever reads these, or a program's settings, refuses misspelt ones."""
 
 _ELSEWHERE = {f"{_PREFIX}DATA", f"{_PREFIX}VISITORS"}
 """Of experiments."""
@@ -20,7 +19,8 @@ def refuse_unknown_variables(root: Any, environment: Mapping[str, str]) -> None:
     """`root` has all commands below it: a shell's variables are there for each of them."""
     known = {name for name in _variables(root) if name.startswith(_PREFIX)}
     ours = {name for name in environment if name.startswith(_PREFIX)}
-    unknown = sorted(name for name in ours - known - _ELSEWHERE if not name.startswith(_OF_OTHERS))
+    of_others = (*_OF_COMMANDS, *(program.env_prefix for program in programs()))
+    unknown = sorted(name for name in ours - known - _ELSEWHERE if not name.startswith(of_others))
     if unknown:
         raise SettingsError(f"unknown variables: {', '.join(unknown)}", _hint(unknown, known))
 

@@ -8,6 +8,7 @@ from fedperm import migrations
 from fedperm.database import Database, database_at
 from fedperm.errors import SettingsError
 from fedperm.schema import Schema
+from fedperm.services import ServiceSpec
 from fedperm.state_folder import sole_user
 from fedperm.web.server_settings import ServerSettings, run_server
 
@@ -16,13 +17,13 @@ def run_schema_command(
     settings: type[ServerSettings], schema: Schema, arguments: Sequence[str] | None = None
 ) -> int:
     """The exit code. The settings are the server's own, from the environment."""
-    chosen = _parser(schema).parse_args(arguments)
+    chosen = _parser(settings.spec, schema).parse_args(arguments)
     return run_server(settings, lambda found: _run(chosen, found, schema))
 
 
-def _parser(schema: Schema) -> argparse.ArgumentParser:
+def _parser(spec: ServiceSpec, schema: Schema) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        f"python -m fedperm_{schema.program}.schema",
+        f"python -m {spec.module}.schema",
         description="Shows which version the tables of the database have, and moves them to "
         "another. Takes the server's environment variables.",
     )
@@ -43,7 +44,7 @@ def _run(chosen: argparse.Namespace, settings: ServerSettings, schema: Schema) -
             _show(database, schema)
         return
     with (
-        sole_user(settings.state_directory, schema.program),
+        sole_user(settings.state_directory, settings.spec.title),
         database_at(settings.url) as database,
     ):
         if chosen.command == "upgrade":

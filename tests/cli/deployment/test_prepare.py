@@ -14,8 +14,8 @@ from fedperm.clock import SystemClock
 from fedperm.database import sqlite_url
 from fedperm_cli.deployment.databases import DatabaseKind
 from fedperm_cli.deployment.preparation import Wishes, prepare
+from fedperm_cli.deployment.secret_files import State
 from fedperm_cli.deployment.server_names import names_of
-from fedperm_cli.deployment.shelf import State
 from fedperm_cli.errors import DeploymentError
 from tests.cli.operator import Operator
 

@@ -7,20 +7,28 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 
-from fedperm_cli.demo.processes import Processes, RunningProcess, RunningServer
+from fedperm.services import AGGREGATOR, KEY_SERVER, SERVICES
+from fedperm_cli.federation.folder import FederationFolder
+from fedperm_cli.federation.launcher import Launcher
+from fedperm_cli.federation.processes import Processes, RunningProcess, RunningServer
 from tests.cli.operator import Operator
 
 
 @dataclass(frozen=True)
 class TlsFederation:
     folder: Path
-    processes: Processes
-    key_server: RunningServer
-    aggregator: RunningServer
+    launcher: Launcher
+
+    @property
+    def key_server(self) -> RunningServer:
+        return self.launcher.servers[KEY_SERVER]
+
+    @property
+    def aggregator(self) -> RunningServer:
+        return self.launcher.servers[AGGREGATOR]
 
     @property
     def token_file(self) -> Path:
@@ -79,49 +87,36 @@ class TlsFederation:
         return (self.folder / client / "runs/demo/model.safetensors").read_bytes()
 
     def _start_client(self, name: str) -> RunningProcess:
-        settings = _settings(
-            "CLIENT",
-            keyserver_url=self.key_server.address,
-            aggregator_url=self.aggregator.address,
+        return self.launcher.start_client(
+            name,
             ca_file=self.ca_file,
             enrolment_token_file=self.token_file,
             run="demo",
             key="demo",
-            state_directory=self.folder / name,
             min_key_bits=512,
-            insecure_for_tests=True,
             accept_no_privacy=True,
         )
-        return self.processes.start(name, "fedperm_client", {"OMP_NUM_THREADS": "1", **settings})
 
 
 @contextmanager
-def tls_federation(folder: Path) -> Iterator[TlsFederation]:
-    Operator({}).succeeds("deployment", "prepare", str(folder))
-    with Processes(folder) as processes:
-        key_server, aggregator = (
-            processes.start_server(
-                name,
-                f"fedperm_{name}",
-                _settings(
-                    name.upper(),
-                    state_directory=folder / f"{name}-state",
-                    operator_token_file=folder / name / "operator-token",
-                    tls_certificate=folder / name / "tls-certificate.pem",
-                    tls_key=folder / name / "tls-key.pem",
-                    insecure_for_tests=True,
-                    **more,
-                ),
+def tls_federation(path: Path) -> Iterator[TlsFederation]:
+    Operator({}).succeeds("deployment", "prepare", str(path))
+    with Processes(path) as processes:
+        launcher = Launcher(FederationFolder(path), processes, insecure_for_tests=True)
+        for service in SERVICES.values():
+            secrets = service.secret_settings().items()
+            launcher.start_server(
+                service,
+                state_directory=path / f"{service.name}-state",
+                operator_token_file=path / service.name / "operator-token",
+                tls_certificate=path / service.name / "tls-certificate.pem",
+                tls_key=path / service.name / "tls-key.pem",
+                **{setting: path / service.name / secret for setting, secret in secrets},
+                **({"processes": 1} if service is AGGREGATOR else {}),
             )
-            for name, more in {
-                "keyserver": {"key_encryption_key_file": folder / "keyserver/key-encryption-key"},
-                "aggregator": {"processes": 1},
-            }.items()
-        )
-        for server, name in ((key_server, "keyserver"), (aggregator, "aggregator")):
-            address_file = folder / f"{name}.address"
-            server.wait_until(address_file.exists, 30, "does not listen")
-        yield TlsFederation(folder, processes, key_server, aggregator)
+        for server in launcher.servers.values():
+            server.wait_until_ready(ca_file=path / "client/ca.pem")
+        yield TlsFederation(path, launcher)
 
 
 def wait_until(done: Callable[[], bool], seconds: float = 60.0) -> None:
@@ -129,7 +124,3 @@ def wait_until(done: Callable[[], bool], seconds: float = 60.0) -> None:
     while not done():
         assert time.monotonic() < deadline
         time.sleep(0.02)
-
-
-def _settings(service: str, **settings: Any) -> dict[str, str]:
-    return {f"FEDPERM_{service}_{name.upper()}": str(value) for name, value in settings.items()}

@@ -5,5 +5,6 @@ not taken from `tables`, which shows the newest state only.
 """
 
 from fedperm.schema import Schema
+from fedperm.services import AGGREGATOR
 
-SCHEMA = Schema("aggregator", __name__)
+SCHEMA = Schema(AGGREGATOR.name, __name__)

@@ -5,5 +5,6 @@ not taken from `tables`, which shows the newest state only.
 """
 
 from fedperm.schema import Schema
+from fedperm.services import KEY_SERVER
 
-SCHEMA = Schema("keyserver", __name__)
+SCHEMA = Schema(KEY_SERVER.name, __name__)

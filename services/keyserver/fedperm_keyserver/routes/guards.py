@@ -5,9 +5,10 @@ from typing import Any
 from fastapi import Depends, Request
 
 from fedperm.clock import Clock
+from fedperm.services import KEY_SERVER
 from fedperm.web.credentials import Bearer, OperatorCredential, TokenVerifier
 from fedperm.web.rate_limit import RateLimit
-from fedperm.wire.statements import AccessToken, Audience
+from fedperm.wire.statements import AccessToken
 from fedperm_keyserver.authority import Authority
 
 Guard = Any
@@ -34,7 +35,7 @@ def client_token(authority: Authority, clock: Clock) -> Guard:
     """An access token that this key server signed for itself."""
 
     def verify(presented: Bearer) -> AccessToken:
-        verifier = TokenVerifier(authority.public_key, Audience.KEY_SERVER)
+        verifier = TokenVerifier(authority.public_key, KEY_SERVER)
         return verifier.verify(presented, clock.now())
 
     return Depends(verify)

@@ -1,28 +1,29 @@
 """`fedperm demo`: options in, processes up, rounds, summary, processes down."""
 
 import asyncio
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import typer
 
-from fedperm_cli.demo.folder import DemoFolder, make_folder
-from fedperm_cli.demo.interruption import all_ends_alike
-from fedperm_cli.demo.options import DemoOptions, check_demo
-from fedperm_cli.demo.processes import Processes
+from fedperm.services import programs
+from fedperm_cli.demo.folder import demo_folder
+from fedperm_cli.demo.options import DemoOptions, check_demo, run_options
 from fedperm_cli.errors import MissingExtraError
 from fedperm_cli.exit_codes import ExitCode
+from fedperm_cli.federation.folder import FederationFolder
+from fedperm_cli.federation.interruption import all_ends_alike
+from fedperm_cli.federation.processes import Processes
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
 from fedperm_cli.pages import stdout
+from fedperm_cli.progress_lines import Teller, tell_nothing, tell_on
 from fedperm_cli.run.views import Silence, live_view
 from fedperm_cli.run.watching import View
-from fedperm_cli.telling import Teller, tell_nothing, tell_on
 
 if TYPE_CHECKING:
     from fedperm_cli.demo.outcome import Outcome
-
-SERVICES = ("fedperm_keyserver", "fedperm_aggregator", "fedperm_client")
 
 
 @with_option_groups
@@ -36,7 +37,7 @@ def demo(*, options: DemoOptions, output: Output) -> None:
     as_json = output.is_json()
     check_demo(options)
     _check_installed()
-    folder = make_folder(options.keep)
+    folder = demo_folder(options.keep)
     try:
         with all_ends_alike():
             outcome = _quietly(options, folder) if as_json else _visibly(options, folder)
@@ -47,13 +48,13 @@ def demo(*, options: DemoOptions, output: Output) -> None:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _quietly(options: DemoOptions, folder: DemoFolder) -> "Outcome":
+def _quietly(options: DemoOptions, folder: FederationFolder) -> "Outcome":
     outcome = asyncio.run(_run(options, folder, Silence(), tell_nothing))
     typer.echo(outcome.to_json())
     return outcome
 
 
-def _visibly(options: DemoOptions, folder: DemoFolder) -> "Outcome":
+def _visibly(options: DemoOptions, folder: FederationFolder) -> "Outcome":
     from fedperm_cli.demo.pages import print_outcome  # noqa: PLC0415 (scipy takes a second)
 
     console = stdout()
@@ -66,15 +67,20 @@ def _visibly(options: DemoOptions, folder: DemoFolder) -> "Outcome":
     return outcome
 
 
-async def _run(options: DemoOptions, folder: DemoFolder, view: View, tell: Teller) -> "Outcome":
-    from fedperm_cli.demo.federation import Federation  # noqa: PLC0415 (scipy takes a second)
+async def _run(
+    options: DemoOptions, folder: FederationFolder, view: View, tell: Teller
+) -> "Outcome":
+    from fedperm_cli.demo.federation import DemoFederation  # noqa: PLC0415 (scipy takes a second)
+    from fedperm_cli.demo.outcome import outcome_of  # noqa: PLC0415
 
     with Processes(folder.logs) as processes:
-        return await Federation(options, folder, processes, tell).run(view)
+        wanted = partial(run_options, options)
+        run = await DemoFederation(options, folder, processes, tell, wanted).run(view)
+        return outcome_of(run, folder)
 
 
 def _check_installed() -> None:
-    missing = [service for service in SERVICES if find_spec(service) is None]
+    missing = [program.module for program in programs() if find_spec(program.module) is None]
     if missing:
         raise MissingExtraError(
             f"the demo starts services that are not installed: {', '.join(missing)}",

@@ -2,141 +2,128 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
-from fedperm.wire.aggregator import RunStatus
-from fedperm.wire.key_server import KeyRequest, TokenRequest
-from fedperm_cli.client.tokens import issue_token
-from fedperm_cli.demo.environments import (
-    aggregator_environment,
-    client_environment,
-    key_server_environment,
-)
-from fedperm_cli.demo.folder import DemoFolder
-from fedperm_cli.demo.guard import Guard
-from fedperm_cli.demo.options import NAME, DemoOptions, run_options, task_name, task_options
-from fedperm_cli.demo.outcome import Outcome, read_models
-from fedperm_cli.demo.processes import Processes, RunningProcess, RunningServer
+from fedperm.services import AGGREGATOR, CLIENT
+from fedperm_cli.demo.options import NAME, DemoOptions, task_name, task_options
+from fedperm_cli.federation.folder import FederationFolder
+from fedperm_cli.federation.guard import Guard
+from fedperm_cli.federation.launcher import Launcher
+from fedperm_cli.federation.operation import FinishedRun, Operators, operators_of
+from fedperm_cli.federation.processes import READY_SECONDS, Processes, RunningProcess
 from fedperm_cli.measures import as_seconds
-from fedperm_cli.run.creation import create_run
+from fedperm_cli.progress_lines import Teller
 from fedperm_cli.run.document_words import in_words
-from fedperm_cli.run.preparation import PreparedRun, prepare
-from fedperm_cli.run.round_summary import summarise
+from fedperm_cli.run.options import RunOptions
+from fedperm_cli.run.preparation import PreparedRun
 from fedperm_cli.run.shards import smallest_shard
 from fedperm_cli.run.specs import parse_task_options
-from fedperm_cli.run.watching import View, Watch
-from fedperm_cli.servers.sessions import (
-    KeyOperator,
-    RunOperator,
-    Server,
-    key_operator,
-    run_operator,
-)
-from fedperm_cli.telling import Teller
+from fedperm_cli.run.watching import View
 
-CLIENTS_END_SECONDS = 60.0
-"""They settle the last round and write their models."""
+_CLIENT_PATIENCE_SECONDS = 60
 
 
-class Federation:
-    """Its processes belong to somebody else, who stops them."""
+@dataclass(frozen=True)
+class Limits:
+    """How long the processes may take to start, and to end after the run: clients settle the last
+    round then and write their models."""
 
-    def __init__(
-        self, options: DemoOptions, folder: DemoFolder, processes: Processes, tell: Teller
-    ) -> None:
-        self._options = options
-        self._folder = folder
-        self._processes = processes
-        self._tell = tell
+    servers_start_seconds: float = READY_SECONDS
+    clients_end_seconds: float = 60.0
 
-    async def run(self, view: View) -> Outcome:
+
+@dataclass(frozen=True)
+class DemoRun(FinishedRun):
+    """`clients` are the names of their processes."""
+
+    clients: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class DemoFederation:
+    """Its processes belong to somebody else, who stops them. `run_options` are those of the run,
+    given the size of the smallest client; `client_module` is the program of the clients."""
+
+    options: DemoOptions
+    folder: FederationFolder
+    processes: Processes
+    tell: Teller
+    run_options: Callable[[int], RunOptions]
+    client_module: str = CLIENT.module
+    limits: Limits = Limits()
+
+    async def run(self, view: View) -> DemoRun:
         """Plays both operators: apart from demos, these are two people with a token each."""
         started_at = time.monotonic()
-        servers = self._start_servers()
+        launcher = Launcher(
+            self.folder, self.processes, insecure_for_tests=self.options.insecure_test_key
+        )
+        launcher.start_servers()
         min_records = await asyncio.to_thread(self._smallest_shard)
-        key_server, aggregator = [await asyncio.to_thread(s.wait_until_ready) for s in servers]
-        self._tell("key server", key_server)
-        self._tell("aggregator", aggregator)
-        token = self._folder.run_operator_token
-        self._tell("dashboard", f"{aggregator}/dashboard, with the token in {token}")
-        async with (
-            key_operator(Server(key_server), self._folder.key_operator_token) as keys,
-            run_operator(Server(aggregator), self._folder.run_operator_token) as runs,
-        ):
-            await self._make_key(keys)
-            clients = self._start_clients(key_server, aggregator)
-            prepared = await prepare(NAME, run_options(self._options, min_records), keys.api)
-            await create_run(prepared, keys.api, runs)
+        await asyncio.to_thread(launcher.wait_until_ready, self.limits.servers_start_seconds)
+        self._tell_servers(launcher)
+        async with operators_of(launcher) as operators:
+            await self._make_key(operators)
+            clients = self._start_clients(launcher)
+            prepared = await operators.prepare(NAME, self.run_options(min_records))
+            await operators.create(prepared)
             self._tell_run(prepared)
-            guard = Guard(servers, clients)
-            status = await guard.during(Watch(runs, NAME, view).until_over())
-            await guard.during(guard.clients_end(CLIENTS_END_SECONDS))
-            return await self._outcome(status, prepared, runs, clients, started_at)
-
-    def _start_servers(self) -> tuple[RunningServer, RunningServer]:
-        key_server = self._processes.start_server(
-            "keyserver",
-            "fedperm_keyserver",
-            key_server_environment(self._folder, self._options),
+            guard = Guard(list(launcher.servers.values()), clients)
+            status = await guard.during(operators.watch(NAME, view))
+            await guard.during(guard.clients_end(self.limits.clients_end_seconds))
+            finished = await operators.finished(status, prepared)
+        return DemoRun(
+            **vars(finished),
+            clients=tuple(client.name for client in clients),
+            seconds=time.monotonic() - started_at,
         )
-        aggregator = self._processes.start_server(
-            "aggregator",
-            "fedperm_aggregator",
-            aggregator_environment(self._folder, self._options),
-        )
-        return key_server, aggregator
 
     def _smallest_shard(self) -> int:
-        options = self._options
+        options = self.options
         given = parse_task_options(task_options(options))
         return smallest_shard(task_name(options), given, options.clients, options.data)
 
-    async def _make_key(self, operator: KeyOperator) -> None:
-        options = self._options
-        begun_at = time.monotonic()
-        wanted = KeyRequest(key_bits=options.key_bits)
-        status = await operator.api.create_key(NAME, wanted, operator.token)
-        took = as_seconds(time.monotonic() - begun_at)
-        self._tell("key", f"{status.key_bits} bits, made in {took}")
-        token = TokenRequest(uses=options.clients)
-        await issue_token(operator, NAME, token, self._folder.enrolment_token)
+    def _tell_servers(self, launcher: Launcher) -> None:
+        for service, server in launcher.servers.items():
+            self.tell(service.title, server.address)
+        address = launcher.servers[AGGREGATOR].address
+        token = self.folder.operator_token(AGGREGATOR)
+        self.tell("dashboard", f"{address}/dashboard, with the token in {token}")
 
-    def _start_clients(self, key_server: str, aggregator: str) -> list[RunningProcess]:
-        """They may start before the run is made: they wait for it."""
-        names = [f"client-{number}" for number in range(1, self._options.clients + 1)]
-        environments = {
-            name: client_environment(self._folder, self._options, name, key_server, aggregator)
-            for name in names
-        }
+    async def _make_key(self, operators: Operators) -> None:
+        begun_at = time.monotonic()
+        status = await operators.make_key(NAME, self.options.key_bits)
+        took = as_seconds(time.monotonic() - begun_at)
+        self.tell("key", f"{status.key_bits} bits, made in {took}")
+        await operators.make_token(NAME, self.options.clients, self.folder.enrolment_token)
+
+    def _start_clients(self, launcher: Launcher) -> list[RunningProcess]:
+        """Before the run is made: they wait for it."""
+        settings = client_settings(self.options, self.folder.enrolment_token)
         return [
-            self._processes.start(name, "fedperm_client", environment)
-            for name, environment in environments.items()
+            launcher.start_client(f"client-{number}", module=self.client_module, **settings)
+            for number in range(1, self.options.clients + 1)
         ]
 
     def _tell_run(self, prepared: PreparedRun) -> None:
-        self._tell("run", in_words(prepared.document.content))
+        self.tell("run", in_words(prepared.document.content))
         if prepared.planned.warning is not None:
-            self._tell("warning", prepared.planned.warning)
+            self.tell("warning", prepared.planned.warning)
 
-    async def _outcome(
-        self,
-        status: RunStatus,
-        prepared: PreparedRun,
-        runs: RunOperator,
-        clients: Sequence[RunningProcess],
-        started_at: float,
-    ) -> Outcome:
-        document = prepared.document
-        rounds = (await runs.api.rounds(NAME, runs.token)).rounds
-        return Outcome(
-            state=status.state,
-            reason=status.reason,
-            document=document.sha256,
-            parameters=document.content.model.parameters,
-            rounds=tuple(summarise(report) for report in rounds),
-            clients=read_models(self._folder, [client.name for client in clients], document),
-            report=prepared.planned.report,
-            seconds=time.monotonic() - started_at,
-            folder=self._folder.path,
-            logs=self._folder.logs,
-        )
+
+def client_settings(options: DemoOptions, enrolment_token: Path) -> dict[str, object]:
+    """Of a client that gives exactly the privacy that the demo promises."""
+    own = {} if options.task is None else {"task": options.task}
+    return {
+        "run": NAME,
+        "key": NAME,
+        "enrolment_token_file": enrolment_token,
+        "data_directory": options.data.resolve(),
+        "max_epsilon": options.epsilon,
+        "min_key_bits": options.key_bits,
+        "patience_seconds": _CLIENT_PATIENCE_SECONDS,
+        **own,
+    }

@@ -1,13 +1,13 @@
 """What a demo gave."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from fedperm.run_document import FrozenDocument
-from fedperm_cli.demo.folder import DemoFolder
+from fedperm_cli.demo.federation import DemoRun
 from fedperm_cli.demo.options import NAME
+from fedperm_cli.federation.folder import FederationFolder
 from fedperm_cli.run.outcome import RunOutcome
 
 
@@ -55,11 +55,16 @@ class Outcome(RunOutcome):
         return json.dumps(self.members() | more)
 
 
-def read_models(
-    folder: DemoFolder, clients: Sequence[str], document: FrozenDocument
-) -> tuple[ClientModel, ...]:
-    """From the disk: not what clients say, but what they have."""
-    return tuple(_read_model(client, folder.state(client), document) for client in clients)
+def outcome_of(run: DemoRun, folder: FederationFolder) -> Outcome:
+    """Models are read from the disk: not what clients say, but what they have."""
+    document = run.prepared.document
+    return Outcome(
+        **vars(run.outcome()),
+        clients=tuple(_read_model(name, folder.state(name), document) for name in run.clients),
+        seconds=run.seconds,
+        folder=folder.path,
+        logs=folder.logs,
+    )
 
 
 def _read_model(client: str, state: Path, document: FrozenDocument) -> ClientModel:

@@ -4,26 +4,23 @@ import time
 from dataclasses import dataclass
 
 from fedperm.api.connection import Patience
-from fedperm.api.key_server import KeyServerApi
 from fedperm.clock import Clock
 from fedperm.errors import RefusedError
 from fedperm.wire.aggregator import RunStatus
-from fedperm.wire.key_server import KeyRequest
 from fedperm_cli.deployment.options import OperationOptions, run_options, task_name, task_options
 from fedperm_cli.deployment.pool_token import provide_token
+from fedperm_cli.federation.operation import Operators
 from fedperm_cli.measures import as_seconds, as_time
-from fedperm_cli.run.creation import create_run
+from fedperm_cli.progress_lines import Teller
 from fedperm_cli.run.document_words import differences, in_words
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.outcome import RunOutcome
-from fedperm_cli.run.preparation import PreparedRun, prepare
-from fedperm_cli.run.round_summary import summarise
+from fedperm_cli.run.preparation import PreparedRun
 from fedperm_cli.run.shards import smallest_shard
 from fedperm_cli.run.specs import parse_task_options
-from fedperm_cli.run.watching import View, Watch
+from fedperm_cli.run.watching import View
 from fedperm_cli.servers.options import AsKeyOperator, AsRunOperator
-from fedperm_cli.servers.sessions import KeyOperator, RunOperator
-from fedperm_cli.telling import Teller
+from fedperm_cli.servers.sessions import KeyOperator
 
 _CONFLICT = 409
 
@@ -40,20 +37,19 @@ class Operation:
         """Plays both operators, as containers on one machine do."""
         patience = Patience(self.options.wait_seconds)
         async with as_keys.session(patience) as keys, as_runs.session(patience) as runs:
+            operators = Operators(keys, runs)
             await runs.api.runs(runs.token)  # the aggregator is there, and the credential right
-            await self._make_key(keys)
+            await self._make_key(operators)
             await self._write_token(keys)
-            prepared = await prepare(self.options.run, self._run_options(), keys.api)
-            status = await _create(prepared, keys.api, runs)
-            self._tell_run(prepared, status)
-            status = await Watch(runs, self.options.run, view).until_over(or_stopped=True)
-            return await _outcome(status, prepared, runs)
+            prepared = await operators.prepare(self.options.run, self._run_options())
+            self._tell_run(prepared, await _create(operators, prepared))
+            status = await operators.watch(self.options.run, view, or_stopped=True)
+            return (await operators.finished(status, prepared)).outcome()
 
-    async def _make_key(self, operator: KeyOperator) -> None:
+    async def _make_key(self, operators: Operators) -> None:
         options = self.options
         begun_at = time.monotonic()
-        wanted = KeyRequest(key_bits=options.key_bits)
-        status = await operator.api.create_key(options.key, wanted, operator.token)
+        status = await operators.make_key(options.key, options.key_bits)
         took = as_seconds(time.monotonic() - begun_at)
         self.tell("key", f"{options.key}, {status.key_bits} bits, there after {took}")
 
@@ -87,14 +83,14 @@ class Operation:
         self.tell("state", f"{status.state}: {status.reason}" if status.reason else status.state)
 
 
-async def _create(prepared: PreparedRun, keys: KeyServerApi, operator: RunOperator) -> RunStatus:
+async def _create(operators: Operators, prepared: PreparedRun) -> RunStatus:
     try:
-        return await create_run(prepared, keys, operator)
+        return await operators.create(prepared)
     except RefusedError as refusal:
         if refusal.status != _CONFLICT:
             raise
         run = prepared.document.content.run
-        there = (await operator.api.document(run, operator.token)).content
+        there = (await operators.runs.api.document(run, operators.runs.token)).content
         differing = differences(prepared.document.content, there)
         raise RefusedError(
             f"there is a run {run} already, made with other options: {', '.join(differing)}",
@@ -103,15 +99,3 @@ async def _create(prepared: PreparedRun, keys: KeyServerApi, operator: RunOperat
             status=refusal.status,
             kind=refusal.kind,
         ) from None
-
-
-async def _outcome(status: RunStatus, prepared: PreparedRun, operator: RunOperator) -> RunOutcome:
-    rounds = (await operator.api.rounds(status.run, operator.token)).rounds
-    return RunOutcome(
-        state=status.state,
-        reason=status.reason,
-        document=status.document,
-        parameters=prepared.document.content.model.parameters,
-        rounds=tuple(summarise(report) for report in rounds),
-        report=prepared.planned.report,
-    )

@@ -9,6 +9,7 @@ from pathlib import Path
 from cryptography import x509
 
 from fedperm.clock import Clock
+from fedperm.services import CLIENT, SERVICES
 from fedperm_cli.deployment.authority import (
     Authority,
     authority_from_pem,
@@ -24,16 +25,12 @@ from fedperm_cli.deployment.databases import (
     new_database_url,
     roles_and_databases,
 )
+from fedperm_cli.deployment.secret_files import PUBLIC, PreparedFile, SecretFiles, State
 from fedperm_cli.deployment.server_names import ServerNames
-from fedperm_cli.deployment.shelf import PUBLIC, PreparedFile, Shelf, State
 from fedperm_cli.errors import DeploymentError
 
-KEYSERVER, AGGREGATOR, OPERATOR, CLIENT = "keyserver", "aggregator", "operator", "client"
-MONITORING = "monitoring"
+OPERATOR, MONITORING = "operator", "monitoring"
 _CA, _CA_KEY = "authority/ca.pem", "authority/ca-key.pem"
-_CA_COPIES = tuple(
-    f"{party}/ca.pem" for party in (KEYSERVER, AGGREGATOR, OPERATOR, CLIENT, MONITORING)
-)
 
 
 @dataclass(frozen=True)
@@ -47,22 +44,27 @@ class Wishes:
 def prepare(folder: Path, wishes: Wishes, clock: Clock) -> list[PreparedFile]:
     """Again: secrets stay, certificates are renewed where they must be."""
     now = datetime.fromtimestamp(clock.now(), UTC).replace(microsecond=0)
-    shelf = Shelf(folder)
-    _check_databases(shelf, wishes)
-    authority = _authority(shelf, now)
-    for copy in _CA_COPIES:
-        shelf.copy(certificate_to_pem(authority.certificate), copy, PUBLIC)
+    files = SecretFiles(folder)
+    _check_databases(files, wishes)
+    authority = _authority(files, now)
+    for copy in _ca_copies():
+        files.copy(certificate_to_pem(authority.certificate), copy, PUBLIC)
     for server, names in wishes.names.items():
-        _server_certificate(shelf, authority, server, names, now)
-    _credentials(shelf)
-    _databases(shelf, wishes)
-    return shelf.prepared
+        _server_certificate(files, authority, server, names, now)
+    _credentials(files)
+    _databases(files, wishes)
+    return files.prepared
 
 
-def _authority(shelf: Shelf, now: datetime) -> Authority:
-    certificate, key = shelf.read(_CA), shelf.read(_CA_KEY)
+def _ca_copies() -> list[str]:
+    services = [service.name for service in SERVICES.values()]
+    return [f"{party}/ca.pem" for party in (*services, OPERATOR, CLIENT.name, MONITORING)]
+
+
+def _authority(files: SecretFiles, now: datetime) -> Authority:
+    certificate, key = files.read(_CA), files.read(_CA_KEY)
     if certificate is None and key is None:
-        return _new_authority(shelf, now)
+        return _new_authority(files, now)
     try:
         authority = authority_from_pem(certificate or b"", key or b"")
     except ValueError:
@@ -75,43 +77,43 @@ def _authority(shelf: Shelf, now: datetime) -> Authority:
             f"the private CA has ended on {authority.certificate.not_valid_after_utc:%Y-%m-%d}",
             "start anew with an empty folder, and give clients the new ca.pem",
         )
-    shelf.keep(_CA, _CA_KEY)
+    files.keep(_CA, _CA_KEY)
     return authority
 
 
-def _new_authority(shelf: Shelf, now: datetime) -> Authority:
+def _new_authority(files: SecretFiles, now: datetime) -> Authority:
     """The key first: a certificate without its key is noticed, and so is the reverse."""
-    orphans = [copy for copy in _CA_COPIES if shelf.read(copy) is not None]
+    orphans = [copy for copy in _ca_copies() if files.read(copy) is not None]
     if orphans:
         raise DeploymentError(
             f"the private CA is gone, but others trust it: {', '.join(orphans)}",
             f"restore {_CA} and {_CA_KEY}, or start anew: docker compose down -v",
         )
     authority = new_authority(now)
-    shelf.write(_CA_KEY, key_to_pem(authority.key), State.MADE)
-    shelf.write(_CA, certificate_to_pem(authority.certificate), State.MADE, PUBLIC)
+    files.write(_CA_KEY, key_to_pem(authority.key), State.MADE)
+    files.write(_CA, certificate_to_pem(authority.certificate), State.MADE, PUBLIC)
     return authority
 
 
 def _server_certificate(
-    shelf: Shelf, authority: Authority, server: str, names: ServerNames, now: datetime
+    files: SecretFiles, authority: Authority, server: str, names: ServerNames, now: datetime
 ) -> None:
     """Renewed with the same key: a crash between two files cannot part the pair."""
     file = f"{server}/tls-certificate.pem"
-    pem = shelf.secret(lambda: key_to_pem(new_key()), f"{server}/tls-key.pem")
+    pem = files.secret(lambda: key_to_pem(new_key()), f"{server}/tls-key.pem")
     try:
         key = key_from_pem(pem).public_key()
     except ValueError:
         raise DeploymentError(
             f"{server}/tls-key.pem is damaged", "restore it, or remove it to get a new one"
         ) from None
-    found = shelf.read(file)
+    found = files.read(file)
     held = _parsed(found)
     if held is not None and authority.still_vouches(held, key, names, now):
-        shelf.keep(file)
+        files.keep(file)
         return
     issued = certificate_to_pem(authority.issue(server, key, names, now))
-    shelf.write(file, issued, State.MADE if found is None else State.RENEWED)
+    files.write(file, issued, State.MADE if found is None else State.RENEWED)
 
 
 def _parsed(pem: bytes | None) -> x509.Certificate | None:
@@ -122,33 +124,35 @@ def _parsed(pem: bytes | None) -> x509.Certificate | None:
         return None
 
 
-def _credentials(shelf: Shelf) -> None:
-    shelf.secret(_new_token, f"{KEYSERVER}/operator-token", f"{OPERATOR}/key-operator-token")
-    shelf.secret(_new_token, f"{AGGREGATOR}/operator-token", f"{OPERATOR}/run-operator-token")
-    shelf.secret(lambda: secrets.token_hex(32).encode(), f"{KEYSERVER}/key-encryption-key")
-    shelf.secret(_new_token, f"{MONITORING}/grafana-password")
+def _credentials(files: SecretFiles) -> None:
+    for service in SERVICES.values():
+        operators_copy = f"{OPERATOR}/{service.operator_token}"
+        files.secret(_new_token, f"{service.name}/operator-token", operators_copy)
+        for secret in service.secrets:
+            files.secret(lambda: secrets.token_hex(32).encode(), f"{service.name}/{secret}")
+    files.secret(_new_token, f"{MONITORING}/grafana-password")
 
 
 def _new_token() -> bytes:
     return secrets.token_urlsafe(32).encode()
 
 
-def _check_databases(shelf: Shelf, wishes: Wishes) -> None:
+def _check_databases(files: SecretFiles, wishes: Wishes) -> None:
     """Before anything is written."""
     for server in wishes.names:
         file = f"{server}/database-url"
-        found = shelf.read(file)
+        found = files.read(file)
         if found is not None:
             check_database_url(found.decode(errors="replace"), wishes.database, file)
 
 
-def _databases(shelf: Shelf, wishes: Wishes) -> None:
-    urls = {server: _database_url(shelf, server, wishes.database) for server in wishes.names}
+def _databases(files: SecretFiles, wishes: Wishes) -> None:
+    urls = {server: _database_url(files, server, wishes.database) for server in wishes.names}
     if wishes.database is DatabaseKind.POSTGRES:
-        shelf.secret(_new_token, "postgres/password")
-        shelf.copy(roles_and_databases(urls).encode(), "postgres/databases.sql")
+        files.secret(_new_token, "postgres/password")
+        files.copy(roles_and_databases(urls).encode(), "postgres/databases.sql")
 
 
-def _database_url(shelf: Shelf, server: str, kind: DatabaseKind) -> str:
+def _database_url(files: SecretFiles, server: str, kind: DatabaseKind) -> str:
     file = f"{server}/database-url"
-    return shelf.secret(lambda: new_database_url(kind, server).encode(), file).decode()
+    return files.secret(lambda: new_database_url(kind, server).encode(), file).decode()

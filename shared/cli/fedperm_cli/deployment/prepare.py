@@ -1,15 +1,16 @@
 """`fedperm deployment prepare`."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from fedperm.clock import SystemClock
+from fedperm.services import SERVICES
 from fedperm_cli.deployment.databases import DatabaseKind
-from fedperm_cli.deployment.preparation import AGGREGATOR, KEYSERVER, Wishes
+from fedperm_cli.deployment.preparation import Wishes
 from fedperm_cli.deployment.preparation import prepare as prepare_folder
 from fedperm_cli.deployment.server_names import names_of
 from fedperm_cli.option_groups import with_option_groups
@@ -27,12 +28,18 @@ def _names_option(server: str) -> Any:
     )
 
 
+NameOptions: Any = make_dataclass(
+    "NameOptions",
+    [(f"{name}_name", Annotated[list[str], _names_option(name)]) for name in SERVICES],
+)
+"""One option for each service."""
+
+
 @with_option_groups
 def prepare(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", file_okay=False, show_default=False)],
     *,
-    keyserver_name: Annotated[list[str], _names_option(KEYSERVER)],
-    aggregator_name: Annotated[list[str], _names_option(AGGREGATOR)],
+    more_names: NameOptions,
     database: Annotated[
         DatabaseKind,
         typer.Option(envvar="FEDPERM_INIT_DATABASE", help="Where the servers keep their rows."),
@@ -45,10 +52,7 @@ def prepare(
     Only `client` may be handed to clients; `authority` is needed for renewals alone.
     """
     as_json = output.is_json()
-    names = {
-        KEYSERVER: names_of(KEYSERVER, keyserver_name),
-        AGGREGATOR: names_of(AGGREGATOR, aggregator_name),
-    }
+    names = {name: names_of(name, getattr(more_names, f"{name}_name")) for name in SERVICES}
     files = prepare_folder(folder, Wishes(names, database), SystemClock())
     if as_json:
         report = {"folder": str(folder), "files": [asdict(file) for file in files]}

@@ -8,20 +8,20 @@ import typer
 from rich.text import Text
 
 from fedperm.clock import SystemClock
-from fedperm_cli.demo.interruption import all_ends_alike
 from fedperm_cli.deployment.options import (
     OperationOptions,
     check_operation,
     refuse_unknown_variables,
 )
 from fedperm_cli.exit_codes import ExitCode
+from fedperm_cli.federation.interruption import all_ends_alike
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
 from fedperm_cli.pages import show, stdout
+from fedperm_cli.progress_lines import Teller, tell_nothing, tell_on
 from fedperm_cli.run.views import Silence, live_view
 from fedperm_cli.run.watching import View
 from fedperm_cli.servers.options import AsKeyOperator, AsRunOperator
-from fedperm_cli.telling import Teller, tell_nothing, tell_on
 
 if TYPE_CHECKING:
     from fedperm_cli.run.outcome import RunOutcome

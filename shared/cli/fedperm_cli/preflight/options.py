@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from fedperm.services import CLIENT
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.names import checked_name
 from fedperm_cli.servers.options import (
@@ -39,7 +40,7 @@ class PreflightOptions:
         typer.Option(
             metavar="DIR",
             file_okay=False,
-            envvar="FEDPERM_CLIENT_STATE_DIRECTORY",
+            envvar=f"{CLIENT.env_prefix}STATE_DIRECTORY",
             help="Where a client will keep its state.",
         ),
     ] = Path()

@@ -9,6 +9,7 @@ from fedperm.clock import Clock
 from fedperm.errors import FedPermError
 from fedperm.run_document import RunDocument
 from fedperm.schemes.registry import DEFAULT_SCHEME
+from fedperm.services import AGGREGATOR, KEY_SERVER
 from fedperm.wire.statements import EpochRecord
 from fedperm_cli.plan.needs import Needs, needs_of
 from fedperm_cli.preflight.dry_run import dry_round
@@ -21,7 +22,7 @@ from fedperm_cli.preflight.machine import (
     look_at_memory,
 )
 from fedperm_cli.preflight.options import PreflightOptions
-from fedperm_cli.preflight.servers import AGGREGATOR, KEY_SERVER, look_at
+from fedperm_cli.preflight.servers import look_at
 from fedperm_cli.servers.sessions import RunOperator, key_server, operator_token, run_operator
 
 _SEE_ABOVE = "mend what is said above"
@@ -37,9 +38,9 @@ class Preflight:
         asked = await self._servers()
         are_there = {finding.check: finding.state is State.GOOD for finding in asked}
         async with AsyncExitStack() as stack:
-            token, operator = await self._operator(stack, is_there=are_there[AGGREGATOR.name])
+            token, operator = await self._operator(stack, is_there=are_there[AGGREGATOR.title])
             run, document = await self._run(operator)
-            key = await self._key(document, operator, is_there=are_there[KEY_SERVER.name])
+            key = await self._key(document, operator, is_there=are_there[KEY_SERVER.title])
         return [*asked, token, run, key, *self._machine(document)]
 
     async def _servers(self) -> list[Finding]:

@@ -1,59 +1,47 @@
 """Whether a server is there, is the right one, and has about the same time."""
 
-from dataclasses import dataclass
-
 import fedperm
 from fedperm.api.health import ServerFacts, facts_of
 from fedperm.clock import Clock
 from fedperm.errors import FedPermError
 from fedperm.run_document import PROTOCOL
+from fedperm.services import ServiceSpec
 from fedperm.wire.statements import CLOCK_LEEWAY_SECONDS
 from fedperm_cli.preflight.findings import Finding, failed, good, skipped
 from fedperm_cli.servers.sessions import Server
 
 
-@dataclass(frozen=True)
-class KnownServer:
-    """`service` is part of what it calls itself."""
-
-    name: str
-    service: str
-    option: str
-
-
-KEY_SERVER = KnownServer("key server", "keyserver", "--keyserver")
-AGGREGATOR = KnownServer("aggregator", "aggregator", "--aggregator")
-
-
-async def look_at(known: KnownServer, server: Server | None, clock: Clock) -> list[Finding]:
+async def look_at(known: ServiceSpec, server: Server | None, clock: Clock) -> list[Finding]:
     """That it answers; that it is what it should be; that clocks agree."""
     if server is None:
-        return [skipped(known.name, "not asked", f"give {known.option}")]
+        return [skipped(known.title, "not asked", f"give --{known.name}")]
     try:
         async with server.connection() as connection:
             facts = await facts_of(connection)
     except FedPermError as error:
-        return [failed(known.name, error.message, error.hint)]
+        return [failed(known.title, error.message, error.hint)]
     return [_identity(known, server, facts), _time(known, facts, clock)]
 
 
-def _identity(known: KnownServer, server: Server, facts: ServerFacts) -> Finding:
+def _identity(known: ServiceSpec, server: Server, facts: ServerFacts) -> Finding:
     version = facts.version
-    if known.service not in version.service:
-        return failed(known.name, f"{server.url} is a {version.service}", f"correct {known.option}")
+    if version.service != known.name:
+        return failed(
+            known.title, f"{server.url} is a {version.service}", f"correct --{known.name}"
+        )
     if version.protocol != PROTOCOL:
         return failed(
-            known.name,
+            known.title,
             f"{server.url} speaks {version.protocol}, this command {PROTOCOL}",
             f"install the same version everywhere: {version.version} there, "
             f"{fedperm.__version__} here",
         )
-    return good(known.name, f"{server.url} is ready: version {version.version}, {PROTOCOL}")
+    return good(known.title, f"{server.url} is ready: version {version.version}, {PROTOCOL}")
 
 
-def _time(known: KnownServer, facts: ServerFacts, clock: Clock) -> Finding:
+def _time(known: ServiceSpec, facts: ServerFacts, clock: Clock) -> Finding:
     """A server tells whole seconds."""
-    check = f"clock of the {known.name}"
+    check = f"clock of the {known.title}"
     if facts.time is None:
         return skipped(check, "it tells no time", "compare the clocks by hand")
     apart = clock.now() - facts.time

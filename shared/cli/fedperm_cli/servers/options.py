@@ -13,6 +13,7 @@ import typer
 
 from fedperm.api.connection import Patience
 from fedperm.api.key_server import KeyServerApi
+from fedperm.services import AGGREGATOR, KEY_SERVER, ServiceSpec
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.servers.sessions import (
     PATIENCE,
@@ -25,35 +26,32 @@ from fedperm_cli.servers.sessions import (
 )
 
 
-def _option(name: str, variable: str, words: str, metavar: str) -> Any:
+def _option(name: str, words: str, metavar: str) -> Any:
+    """`--some-name`, and the variable FEDPERM_SOME_NAME."""
     return typer.Option(
-        name,
+        f"--{name}",
         metavar=metavar,
-        envvar=variable,
+        envvar=f"FEDPERM_{name.replace('-', '_').upper()}",
         rich_help_panel="Servers",
         show_default=False,
         help=words,
     )
 
 
-KEY_SERVER_OPTION = _option("--keyserver", "FEDPERM_KEYSERVER", "The key server.", "URL")
-AGGREGATOR_OPTION = _option("--aggregator", "FEDPERM_AGGREGATOR", "The aggregator.", "URL")
-_KEY_OPERATOR = _option(
-    "--key-operator-token-file",
-    "FEDPERM_KEY_OPERATOR_TOKEN_FILE",
-    "Holds the key operator's token.",
-    "FILE",
-)
-RUN_OPERATOR_OPTION = _option(
-    "--run-operator-token-file",
-    "FEDPERM_RUN_OPERATOR_TOKEN_FILE",
-    "Holds the run operator's token.",
-    "FILE",
-)
-CaFile = Annotated[
-    Path | None,
-    _option("--ca-file", "FEDPERM_CA_FILE", "Trust certificates of this CA only.", "FILE"),
-]
+def _server_option(service: ServiceSpec) -> Any:
+    return _option(service.name, f"The {service.title}.", "URL")
+
+
+def _operator_option(service: ServiceSpec) -> Any:
+    words = f"Holds the {service.operator} operator's token."
+    return _option(f"{service.operator_token}-file", words, "FILE")
+
+
+KEY_SERVER_OPTION = _server_option(KEY_SERVER)
+AGGREGATOR_OPTION = _server_option(AGGREGATOR)
+_KEY_OPERATOR = _operator_option(KEY_SERVER)
+RUN_OPERATOR_OPTION = _operator_option(AGGREGATOR)
+CaFile = Annotated[Path | None, _option("ca-file", "Trust certificates of this CA only.", "FILE")]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, http_client
 from fedperm.api.key_server import KeyServerApi
 from fedperm.errors import SettingsError
+from fedperm.services import AGGREGATOR
 from fedperm.settings import read_secret
 from fedperm_cli.errors import OptionsError
 
@@ -92,7 +93,7 @@ def _advice(url: str) -> str:
     """Most often only the beginning is missing."""
     if "://" not in url and _is_web_address(f"http://{url}"):
         return f"write http://{url}, or https:// where it has TLS"
-    return "give one like http://127.0.0.1:8100"
+    return f"give one like http://127.0.0.1:{AGGREGATOR.port}"
 
 
 def _is_web_address(url: str) -> bool:

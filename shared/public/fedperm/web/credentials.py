@@ -10,8 +10,9 @@ from fastapi import Depends
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from fedperm.errors import ForbiddenError, SettingsError, UnauthenticatedError, UntrustedError
+from fedperm.services import ServiceSpec
 from fedperm.wire.signed import verify
-from fedperm.wire.statements import AccessToken, Audience
+from fedperm.wire.statements import AccessToken
 
 _SHORTEST_SECRET = 16
 _bearer = HTTPBearer(auto_error=False, description="An operator's token or a client's access token")
@@ -62,10 +63,10 @@ class OperatorCredential:
 
 @dataclass(frozen=True)
 class TokenVerifier:
-    """Checks access tokens of one key server for one audience."""
+    """Checks access tokens of one key server for one service."""
 
     signing_key: Ed25519PublicKey
-    audience: Audience
+    service: ServiceSpec
 
     def verify(self, presented: str, now: float) -> AccessToken:
         try:
@@ -76,8 +77,8 @@ class TokenVerifier:
                 "get an access token from the key server that enrolled you",
             ) from None
         token.check_time(now)
-        if token.aud is not self.audience or token.scope is not self.audience.scope:
+        if (token.aud, token.scope) != (self.service.audience, self.service.scope):
             raise ForbiddenError(
-                f"this access token is for {token.aud.value}", f"ask for one for {self.audience}"
+                f"this access token is for {token.aud}", f"ask for one for {self.service.audience}"
             )
         return token

@@ -15,17 +15,20 @@ from urllib.parse import SplitResult, urlsplit
 SECONDS = 3.0
 
 
-def what_is_wrong(url: str, ca_file: str | None = None) -> str | None:
+def what_is_wrong(
+    url: str, ca_file: str | None = None, *, timeout_seconds: float | None = None
+) -> str | None:
     """None if all is well. The certificate must be by the CA, and for the name in the URL."""
     try:
-        status = _status(urlsplit(url), ca_file)
+        status = _status(urlsplit(url), ca_file, timeout_seconds)
     except (OSError, HTTPException, ValueError) as error:
         return f"{url}: {type(error).__name__}: {' '.join(str(error).split())}"
     return None if status == 200 else f"{url} answers {status}"
 
 
-def _status(url: SplitResult, ca_file: str | None) -> int:
+def _status(url: SplitResult, ca_file: str | None, timeout_seconds: float | None) -> int:
     connection = _connection(url, ca_file)
+    connection.timeout = timeout_seconds
     try:
         connection.request("GET", url.path or "/")
         return connection.getresponse().status

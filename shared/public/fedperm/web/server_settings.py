@@ -11,6 +11,7 @@ from fedperm.crash_points import warn_if_compiled_in
 from fedperm.database import sqlite_url
 from fedperm.errors import FedPermError, SettingsError
 from fedperm.logs import LogLevel, configure_logs
+from fedperm.services import ServiceSpec
 from fedperm.settings import Settings, read_secret
 from fedperm.web.connections import ConnectionLimits
 from fedperm.web.credentials import OperatorCredential
@@ -25,7 +26,7 @@ class ServerSettings(Settings):
     """Everything that must survive a restart lies in `state_directory`, but for the database if it
     has a URL of its own."""
 
-    program: ClassVar[str]
+    spec: ClassVar[ServiceSpec]
 
     host: str = "127.0.0.1"
     port: Port
@@ -71,7 +72,7 @@ class ServerSettings(Settings):
             return read_secret(self.database_url_file)
         if self.database_url:
             return self.database_url.get_secret_value()
-        return sqlite_url(self.state_directory / f"{self.program}.db")
+        return sqlite_url(self.state_directory / f"{self.spec.name}.db")
 
 
 AnySettings = TypeVar("AnySettings", bound=ServerSettings)

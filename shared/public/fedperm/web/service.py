@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 import fedperm
+from fedperm.services import ServiceSpec
 from fedperm.web.documentation import ANYWHERE, DocumentedApp, problems
 from fedperm.web.health import Check, health_routes
 from fedperm.web.metrics import HttpMetrics
@@ -24,9 +25,8 @@ async def _nothing_to_run(_app: FastAPI) -> AsyncIterator[None]:
 
 
 def build_service(
+    spec: ServiceSpec,
     *,
-    title: str,
-    service: str,
     ready: Check,
     registry: CollectorRegistry,
     bulk: re.Pattern[str] | None = None,
@@ -34,7 +34,7 @@ def build_service(
 ) -> FastAPI:
     """`bulk` matches the paths that take bodies of more than a few kilobytes."""
     app = DocumentedApp(
-        title=title,
+        title=f"FedPerm {spec.title}",
         version=fedperm.__version__,
         lifespan=_metered(lifespan, StallMeter(registry)),
         responses=problems(*ANYWHERE),
@@ -44,7 +44,7 @@ def build_service(
     )
     metrics = HttpMetrics(registry)
     install_problems(app)
-    app.include_router(health_routes(service, ready, metrics))
+    app.include_router(health_routes(spec.name, ready, metrics))
     app.add_middleware(RequestLayer, limits=BodyLimits(bulk), metrics=metrics)
     return app
 

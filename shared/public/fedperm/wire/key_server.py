@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from fedperm.schemes.registry import DEFAULT_KEY_BITS
-from fedperm.wire.message import Lax, Many, Message, Name, Sha256
+from fedperm.wire.message import Many, Message, Name, Sha256
 from fedperm.wire.public_keys import KeyText
 from fedperm.wire.statements import Audience, Epoch
 
@@ -111,7 +111,7 @@ class AccessTokenRequest(Message):
     """`assertion` is a signed ClientAssertion."""
 
     assertion: str
-    audience: Lax[Audience]
+    audience: Audience
 
 
 class GrantedAccess(Message):

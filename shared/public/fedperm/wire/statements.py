@@ -9,15 +9,15 @@
 | Manifest: this upload is mine, for that round | client | aggregator |
 """
 
-from enum import StrEnum
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from fedperm.errors import UnauthenticatedError, UntrustedError
 from fedperm.schemes.registry import default_scheme
 from fedperm.schemes.scheme import PublicKey
-from fedperm.wire.message import Lax, Message, Name, Sha256
+from fedperm.services import SERVICES, service_for
+from fedperm.wire.message import Message, Name, Sha256
 from fedperm.wire.public_keys import KeyText
 from fedperm.wire.signed import Statement
 
@@ -31,20 +31,28 @@ CLOCK_LEEWAY_SECONDS = 60.0
 """How far two parties' clocks may differ."""
 
 
-class Audience(StrEnum):
-    """Where an access token is good; at the other place it opens nothing."""
-
-    AGGREGATOR = "fedperm-aggregator"
-    KEY_SERVER = "fedperm-keyserver"
-
-    @property
-    def scope(self) -> "Scope":
-        return Scope.PARTICIPATE if self is Audience.AGGREGATOR else Scope.SECRET_KEYS
+def _check_audience(audience: str) -> str:
+    return service_for(audience).audience
 
 
-class Scope(StrEnum):
-    PARTICIPATE = "participate"
-    SECRET_KEYS = "secret-keys"  # noqa: S105 (a name, not a secret)
+def _check_scope(scope: str) -> str:
+    if scope not in {service.scope for service in SERVICES.values()}:
+        raise ValueError("no service has this scope")
+    return scope
+
+
+Audience = Annotated[
+    str,
+    AfterValidator(_check_audience),
+    WithJsonSchema({"type": "string", "enum": [s.audience for s in SERVICES.values()]}),
+]
+"""The service that accepts an access token; every other service refuses it."""
+Scope = Annotated[
+    str,
+    AfterValidator(_check_scope),
+    WithJsonSchema({"type": "string", "enum": [s.scope for s in SERVICES.values()]}),
+]
+"""What an access token permits: each service has one scope."""
 
 
 class JsonWebKey(Message):
@@ -116,8 +124,8 @@ class AccessToken(Expiring):
 
     iss: Sha256
     sub: Name
-    aud: Lax[Audience]
-    scope: Lax[Scope]
+    aud: Audience
+    scope: Scope
     key: Name
     cnf: Confirmation
 

@@ -26,7 +26,7 @@ class PreparedFile:
     state: State
 
 
-class Shelf:
+class SecretFiles:
     """Files by their names below the folder; `prepared` says what became of each."""
 
     def __init__(self, folder: Path) -> None:

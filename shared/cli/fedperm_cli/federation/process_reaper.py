@@ -1,8 +1,9 @@
-"""Ends the processes of a demo that was killed and could not do it itself.
+"""Ends processes whose starter was killed and could not end them itself.
 
-A process of its own, told which process groups there are over a pipe. The pipe ends with the demo,
-however that ends; whatever runs then is killed. (The kernel's own way, PR_SET_PDEATHSIG, looks at
-the thread that started a process, and does not reach what that one has started.)
+The reaper is a process of its own that is told over a pipe which process groups there are. The
+pipe ends with the process that holds it, however that ends; whatever still runs then is killed.
+(The kernel's own way, PR_SET_PDEATHSIG, looks at the thread that started a process, and does not
+reach what that process has started.)
 """
 
 import os
@@ -12,7 +13,7 @@ import sys
 from contextlib import suppress
 
 
-class Undertaker:
+class ProcessReaper:
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603 (this file)
             [sys.executable, "-I", "-S", __file__],

@@ -5,7 +5,7 @@ import time
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
-from fedperm_cli.demo.processes import RunningProcess, RunningServer
+from fedperm_cli.federation.processes import RunningProcess, RunningServer
 
 Result = TypeVar("Result")
 

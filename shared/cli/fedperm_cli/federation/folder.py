@@ -1,0 +1,45 @@
+"""The folder in which everything of a federation on this machine lies."""
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from fedperm.durable_file import write_durably
+from fedperm.services import SERVICES, ServiceSpec
+
+
+@dataclass(frozen=True)
+class FederationFolder:
+    path: Path
+
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    @property
+    def secrets(self) -> Path:
+        return self.path / "secrets"
+
+    @property
+    def enrolment_token(self) -> Path:
+        return self.secrets / "enrolment-token"
+
+    def operator_token(self, service: ServiceSpec) -> Path:
+        return self.secrets / service.operator_token
+
+    def state(self, name: str) -> Path:
+        """Of one process."""
+        return self.path / name
+
+
+def make_folder(path: Path) -> FederationFolder:
+    """With the credentials that servers and operators share, which nobody else may read."""
+    folder = FederationFolder(path.resolve())
+    folder.path.mkdir(parents=True, exist_ok=True)
+    folder.logs.mkdir()
+    folder.secrets.mkdir(mode=0o700)
+    for service in SERVICES.values():
+        write_durably(folder.operator_token(service), secrets.token_urlsafe(32).encode())
+        for secret in service.secrets:
+            write_durably(folder.secrets / secret, secrets.token_hex(32).encode())
+    return folder
