@@ -54,5 +54,5 @@ def document_of(
             deadline_seconds=600.0,
             extension_seconds=600.0,
         ),
-        key=KeySpec(key="none", key_bits=KEY_BITS, signing_key=_NOBODY),
+        key=KeySpec(key="none", parameters={"key_bits": KEY_BITS}, signing_key=_NOBODY),
     )

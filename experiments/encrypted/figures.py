@@ -61,7 +61,7 @@ def judge(run: DemoRun, folder: FederationFolder) -> EncryptedResult:
     held = {_held(folder, client) for client in run.clients}
     return EncryptedResult(
         clients=len(run.clients),
-        key_bits=document.key.key_bits,
+        key_bits=document.scheme.key_bits,
         parameters=document.model.parameters,
         k1=document.shuffle.k1,
         k2=document.shuffle.k2,

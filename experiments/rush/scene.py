@@ -20,6 +20,7 @@ from fedperm.wire.statements import (
     EpochRecord,
     JsonWebKey,
     Manifest,
+    SchemeSpec,
 )
 from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
 from fedperm_secret.schemes.registry import SECRET_SCHEMES
@@ -107,7 +108,11 @@ def _document(setting: Setting, model: bytes, signing_key: str) -> FrozenDocumen
             "deadline_seconds": setting.seconds,
             "extension_seconds": setting.seconds,
         },
-        "key": {"key": KEY, "key_bits": setting.key_bits, "signing_key": signing_key},
+        "key": {
+            "key": KEY,
+            "parameters": {"key_bits": setting.key_bits},
+            "signing_key": signing_key,
+        },
         "insecure_for_tests": True,
     }
     return FrozenDocument.of(RunDocument.model_validate(members))
@@ -118,8 +123,8 @@ def _epoch_record(pair: SecretKey, now: float, signing: Ed25519PrivateKey) -> st
     record = EpochRecord(
         key=KEY,
         epoch=EPOCH,
-        key_bits=public.key_bits,
-        n=f"{int(public.n):x}",
+        scheme=SchemeSpec.of_bits(public.key_bits),
+        public=dict(public.material),
         key_id=public.key_id,
         iat=int(now),
     )

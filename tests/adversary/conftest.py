@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fedperm.wire.key_server import KeyRequest, TokenRequest
+from fedperm.wire.statements import SchemeSpec
 from tests.aggregator.bench import quick_folder
 from tests.aggregator.conftest import (  # noqa: F401 (fixtures)
     aggregator,
@@ -34,7 +35,7 @@ def key_state() -> Iterator[Path]:
     """Of a key server that has made the key `demo`: made once, copied for every test."""
     with quick_folder() as home:
         made = Server(home, MovingClock())
-        wanted = KeyRequest(key_bits=KEY_BITS)
+        wanted = KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS))
         asyncio.run(made.api.create_key("demo", wanted, OPERATOR))
         made.close()
         yield home

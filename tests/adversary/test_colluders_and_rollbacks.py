@@ -19,6 +19,7 @@ from fedperm.privacy.ledger import Charge
 from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm.wire.aggregator import UpdateState
 from fedperm.wire.key_server import KeyRequest, TokenRequest
+from fedperm.wire.statements import SchemeSpec
 from fedperm_cli.keys.audit import VerifiedLog
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
@@ -70,7 +71,7 @@ async def test_not_covered_keeping_the_keys_of_old_epochs(key_server: Server, en
     kept = await member.secret_key(1)
     await key_server.api.revoke_client("demo", member.name, OPERATOR)
     assert kept.public_key.key_id != (await key_server.api.key("demo")).key_id
-    assert int((await member.record(1)).n, 16) == kept.public_key.n
+    assert int((await member.record(1)).public["n"], 16) == kept.public_key.n
 
 
 def test_not_covered_putting_back_an_old_ledger(tmp_path: Path):
@@ -97,7 +98,7 @@ class Rolled:
 async def rolled_back(folder: Path, clock) -> AsyncIterator[Rolled]:
     home, old = folder / "k", folder / "old"
     first = Server(home, clock)
-    await first.api.create_key("demo", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await first.api.create_key("demo", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     minted = await first.api.mint_token("demo", TokenRequest(), OPERATOR)
     first.close()
     shutil.copytree(home, old)

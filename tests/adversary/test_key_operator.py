@@ -40,7 +40,7 @@ async def test_not_covered_enrolling_itself(key_server: Server):
     spy = Member(key_server, key_server.clock)
     await spy.enrol(minted.token)
     record = await spy.record(1)
-    assert int((await spy.secret_key(1)).public_key.n) == int(record.n, 16)
+    assert int((await spy.secret_key(1)).public_key.n) == int(record.public["n"], 16)
 
 
 async def test_not_covered_reading_uploads_with_the_key_server_and_the_aggregators_data(

@@ -19,7 +19,7 @@ from fedperm.wire.enrolment_token import parse_token
 from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm.wire.public_keys import from_text
 from fedperm.wire.signed import verify
-from fedperm.wire.statements import KeyRelease
+from fedperm.wire.statements import KeyRelease, SchemeSpec
 from fedperm_client.identity import ClientKeys, enrol
 from tests.adversary.conftest import Enrol
 from tests.aggregator.bench import Aggregator, Bench
@@ -190,7 +190,7 @@ async def test_blocked_guessing_enrolment_tokens(folder: Path):
     """Soon he is told to wait."""
     clock = MovingClock()
     server = Server(folder / "k", clock, enrolment_limit=RateLimit(3, 0.1, clock))
-    await server.api.create_key("demo", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key("demo", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     member = Member(server, clock)
     fingerprint = server.authority.identity.fingerprint
     guess = member.enrolment(f"fpt1.a.{'A' * 43}.{fingerprint}")

@@ -133,7 +133,7 @@ async def test_not_covered_impersonating_a_client_with_its_disk(robbed: Federati
     """Its identity keys are there: the key server releases to whoever has them."""
     thief = thief_of(robbed, "ada")
     p, q = (await thief.secret_key(1)).factors(SECRET_KEY_ACCESS)
-    assert int((await thief.record(1)).n, 16) == p * q
+    assert int((await thief.record(1)).public["n"], 16) == p * q
 
 
 async def test_blocked_impersonating_a_revoked_client(robbed: Federation):

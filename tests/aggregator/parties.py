@@ -29,6 +29,7 @@ from fedperm.wire.statements import (
     EpochRecord,
     JsonWebKey,
     Manifest,
+    SchemeSpec,
 )
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from fedperm_secret.schemes.paillier.keys import SecretKey
@@ -72,8 +73,8 @@ class KeyServer:
         members = {
             "key": self.key,
             "epoch": number,
-            "key_bits": public.key_bits,
-            "n": f"{int(public.n):x}",
+            "scheme": SchemeSpec.of_bits(public.key_bits),
+            "public": dict(public.material),
             "key_id": public.key_id,
             "iat": int(self.clock.now()),
         }
@@ -201,7 +202,11 @@ def document_of(server: KeyServer, **changes: Any) -> FrozenDocument:
         "noise": {"clip": 1.0, "laplace_scale": 0.0},
         "value_bits": 8,
         "norm_bound": {"limit": 1.0},
-        "key": {"key": server.key, "key_bits": 512, "signing_key": server.signing_text},
+        "key": {
+            "key": server.key,
+            "parameters": {"key_bits": 512},
+            "signing_key": server.signing_text,
+        },
         "insecure_for_tests": True,
     }
     rounds = {

@@ -9,6 +9,7 @@ from fedperm.errors import RefusedError
 from fedperm.run_document import LONGEST_DOCUMENT
 from fedperm.wire.aggregator import KeyEpoch, RunState
 from fedperm.wire.body import MEDIA_TYPE
+from fedperm.wire.statements import SchemeSpec
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.parties import MODEL, OPERATOR, Client, KeyServer, ManualClock, document_of
 
@@ -154,12 +155,12 @@ async def test_only_records_of_the_runs_key_server_and_key_are_taken(bench: Benc
     await bench.api.create_run(bench.document, OPERATOR)
     server = bench.server
     stranger = KeyServer(bench.clock, server.pairs)
-    even = {"n": "1" + "0" * 126 + "2"}
+    even = {"public": {"n": "1" + "0" * 126 + "2"}}
     for record in (
         stranger.epoch(1),
         server.epoch(2),  # of another epoch than the path says
         server.epoch(1, key="other-key"),
-        server.epoch(1, key_bits=2048),
+        server.epoch(1, scheme=SchemeSpec.of_bits(2048)),
         server.epoch(1, key_id="0" * 64),
         server.epoch(1, **even),
         server.token(Client("ada")),

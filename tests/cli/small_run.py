@@ -45,7 +45,7 @@ def write_run(
     """The document of a run under a key, and the initial model, as files."""
     operator.json("keys", "create", key, "--key-bits", "512")
     identity = httpx.get(f"{operator.environment['FEDPERM_KEYSERVER']}/v1/identity").json()
-    spec = KeySpec(key=key, key_bits=512, signing_key=identity["signing_key"])
+    spec = KeySpec(key=key, parameters={"key_bits": 512}, signing_key=identity["signing_key"])
     document, model = folder / f"{run}.json", folder / f"{run}.safetensors"
     document.write_bytes(plan_run(run, options, MODEL, spec).document.octets)
     model.write_bytes(INITIAL)

@@ -70,9 +70,8 @@ def test_all_entries_are_printed_and_the_chains_end(operator: Operator) -> None:
     assert entries[-1].details["key_id"] == made["key_id"]
     *lines, _, end, _ = operator.succeeds("keys", "audit").splitlines()
     assert len(lines) == len(entries) == log["end"]["number"]
-    assert (
-        f"key-created       key=audited key_bits=512 epoch=1 key_id={made['key_id']}" in lines[-1]
-    )
+    made_words = "key=audited scheme=paillier key_bits=512 keys=shared epoch=1"
+    assert f"key-created       {made_words} key_id={made['key_id']}" in lines[-1]
     assert end.strip() == log["end"]["hash"]
 
 

@@ -10,7 +10,8 @@ SHORT = ("--key-bits", "512")
 
 def test_a_key_is_made_once(operator: Operator) -> None:
     first = operator.json("keys", "create", "made-once", *SHORT)
-    assert (first["key"], first["key_bits"], first["latest_epoch"]) == ("made-once", 512, 1)
+    assert (first["key"], first["scheme"]["parameters"]) == ("made-once", {"key_bits": 512})
+    assert (first["keys"], first["latest_epoch"]) == ("shared", 1)
     assert operator.json("keys", "create", "made-once", *SHORT) == first
     assert first["key_id"] in operator.succeeds("keys", "create", "made-once", *SHORT)
 
@@ -19,7 +20,7 @@ def test_a_key_does_not_change_its_length(operator: Operator) -> None:
     operator.json("keys", "create", "of-512-bits", *SHORT)
     finished = operator("keys", "create", "of-512-bits", "--key-bits", "640")
     assert finished.returncode == 3
-    assert "error: key of-512-bits has 512 bits" in finished.stderr
+    assert "error: key of-512-bits is of paillier (key_bits 512), shared" in finished.stderr
     assert "hint: " in finished.stderr
 
 
@@ -27,7 +28,8 @@ def test_keys_are_listed(operator: Operator) -> None:
     made = operator.json("keys", "create", "listed", *SHORT)
     assert made in operator.json("keys", "ls")["keys"]
     row = next(line for line in operator.succeeds("keys", "ls").splitlines() if "listed" in line)
-    assert row.split()[:4] == ["listed", "512", "1", made["key_id"][:16]]
+    shown = "listed paillier (key_bits 512) shared 1 " + made["key_id"][:16]
+    assert " ".join(row.split()).startswith(shown)
 
 
 def test_a_rotation_makes_the_next_epoch_and_says_what_remains(operator: Operator) -> None:

@@ -137,7 +137,7 @@ class OtherTime(BaseHTTPRequestHandler):
     """Speaks as a key server whose clock is two minutes ahead."""
 
     def do_GET(self) -> None:
-        version = {"service": "keyserver", "version": "0.1.0", "protocol": "fedperm/1"}
+        version = {"service": "keyserver", "version": "0.1.0", "protocol": "fedperm/2"}
         body = json.dumps(version if self.path == "/version" else {"status": "ok"}).encode()
         self.send_response_only(200)
         self.send_header("Date", formatdate(self.server.now, usegmt=True))  # type: ignore[attr-defined]

@@ -19,7 +19,7 @@ from fedperm_cli.run.planning import PlannedRun, finished_run, plan_run
 from fedperm_cli.run.privacy import LOCAL_METRICS
 from fedperm_cli.run.specs import check, parse_task_options
 
-KEY = KeySpec(key="key", key_bits=2048, signing_key="A" * 43)
+KEY = KeySpec(key="key", parameters={"key_bits": 2048}, signing_key="A" * 43)
 OPTIONS = RunOptions(
     key="key",
     task="digits",
@@ -238,7 +238,7 @@ def test_what_only_the_plan_can_tell_is_refused_then(change, words):
 
 
 def test_a_short_key_needs_the_switch():
-    short = KEY.model_copy(update={"key_bits": 512})
+    short = KEY.model_copy(update={"parameters": {"key_bits": 512}})
     with pytest.raises(KeyStrengthError, match="512 bits"):
         plan_run("run", OPTIONS, model(), short)
     admitted = plan_run("run", replace(OPTIONS, insecure_test_key=True), model(), short)

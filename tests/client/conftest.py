@@ -7,6 +7,7 @@ from fedperm.api.connection import Connection, Patience
 from fedperm.api.key_server import KeyServerApi
 from fedperm.wire.enrolment_token import EnrolmentToken, parse_token
 from fedperm.wire.key_server import KeyRequest, TokenRequest
+from fedperm.wire.statements import SchemeSpec
 from fedperm_client.identity import ClientIdentity, ClientKeys, enrol
 from tests.client.cut_line import CutLine
 from tests.client.federation import Federation
@@ -25,7 +26,7 @@ async def key_server(tmp_path, clock) -> Server:
     folder = tmp_path / "keyserver"
     folder.mkdir()
     server = Server(folder, clock)
-    await server.api.create_key(KEY, KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key(KEY, KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     yield server
     server.close()
 

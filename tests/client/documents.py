@@ -33,7 +33,7 @@ def document(initial: InitialModel = DIGITS, **changes: Any) -> RunDocument:
             "deadline_seconds": 60.0,
             "extension_seconds": 30.0,
         },
-        "key": {"key": "main", "key_bits": 512, "signing_key": SIGNING_KEY},
+        "key": {"key": "main", "parameters": {"key_bits": 512}, "signing_key": SIGNING_KEY},
         "insecure_for_tests": True,
     }
     content |= changes

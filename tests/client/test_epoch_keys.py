@@ -12,7 +12,7 @@ from fedperm.run_document import KeySpec
 from fedperm.wire.key_server import Enrolled, Identity
 from fedperm.wire.public_keys import fingerprint, text_of, to_text
 from fedperm.wire.signed import sign
-from fedperm.wire.statements import EpochRecord, KeyRelease
+from fedperm.wire.statements import EpochRecord, KeyRelease, SchemeSpec
 from fedperm_client.epoch_keys import EpochKey, check_key_server, opened_key, verified_record
 from fedperm_client.errors import StateError
 from fedperm_client.identity import ClientIdentity, ClientKeys
@@ -26,7 +26,7 @@ from tests.keys.sealing import seal_key
 SERVER, STRANGER = (Ed25519PrivateKey.from_private_bytes(bytes([i]) * 32) for i in (1, 2))
 SIGNING_KEY = text_of(SERVER.public_key())
 CONTENT = document()
-SPEC = KeySpec(key="main", key_bits=512, signing_key=SIGNING_KEY)
+SPEC = KeySpec(key="main", parameters={"key_bits": 512}, signing_key=SIGNING_KEY)
 ME = ClientIdentity(
     ClientKeys(
         Ed25519PrivateKey.from_private_bytes(bytes([3]) * 32),
@@ -48,7 +48,8 @@ def other_key():
 
 def record_of(secret_key, **changes) -> EpochRecord:
     public = secret_key.public_key
-    members = {"key": "main", "epoch": 2, "key_bits": 512, "n": f"{public.n:x}"}
+    spec = SchemeSpec.of_bits(512)
+    members = {"key": "main", "epoch": 2, "scheme": spec, "public": dict(public.material)}
     return EpochRecord(**({**members, "key_id": public.key_id, "iat": 0} | changes))
 
 
@@ -63,18 +64,26 @@ def release_of(secret_key, signer=SERVER, sealed_for="alice", **changes) -> str:
 
 def test_a_signed_record_is_believed(small_key):
     record = record_of(small_key)
-    assert verified_record(sign(record, SERVER), SPEC, ME) == record
+    assert verified_record(sign(record, SERVER), CONTENT, ME) == record
 
 
 def test_a_record_of_another_signer_is_not(small_key):
     with pytest.raises(UntrustedError, match="not signed by the expected key"):
-        verified_record(sign(record_of(small_key), STRANGER), SPEC, ME)
+        verified_record(sign(record_of(small_key), STRANGER), CONTENT, ME)
 
 
-@pytest.mark.parametrize("change", [{"key": "other"}, {"key_bits": 1024}])
-def test_a_record_of_another_key_is_not(small_key, change):
-    with pytest.raises(UntrustedError, match="stands beside a run under main with 512 bits"):
-        verified_record(sign(record_of(small_key, **change), SERVER), SPEC, ME)
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"key": "other"}, "stands beside a run under main"),
+        ({"scheme": SchemeSpec.of_bits(1024)}, r"the run is under paillier \(key_bits 512\)"),
+        ({"scheme": SchemeSpec(name="clear", parameters={})}, "is of clear, shared"),
+        ({"keys": "threshold"}, "threshold; the run is under"),
+    ],
+)
+def test_a_record_of_another_key_is_not(small_key, change, problem):
+    with pytest.raises(UntrustedError, match=problem):
+        verified_record(sign(record_of(small_key, **change), SERVER), CONTENT, ME)
 
 
 def test_a_released_key_opens_and_is_that_of_the_record(small_key):

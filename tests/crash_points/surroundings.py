@@ -13,6 +13,7 @@ from fedperm.api.connection import Connection, Patience, http_client
 from fedperm.wire.aggregator import RoundState
 from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm.wire.model import Parameters
+from fedperm.wire.statements import SchemeSpec
 from fedperm_client.initial_model import initial_model
 from fedperm_keyserver.store.keys import KeyStore
 from tests.aggregator.bench import Aggregator, Bench
@@ -60,7 +61,9 @@ class Federation:
         closing = self.aggregator.services.changes.close
         self.key_server_url = stack.enter_context(hosted(self.key_server.app))
         self.aggregator_url = stack.enter_context(hosted(self.uploads, closing))
-        await self.key_server.api.create_key(KEY, KeyRequest(key_bits=KEY_BITS), KEY_OPERATOR)
+        await self.key_server.api.create_key(
+            KEY, KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), KEY_OPERATOR
+        )
         authority = self.key_server.authority
         epoch = KeyStore(self.key_server.database).epoch(KEY, 1)
         self.aggregator.http = http_client(self.aggregator_url)

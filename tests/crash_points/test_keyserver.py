@@ -12,6 +12,7 @@ from fedperm.wire.key_server import (
     MintedToken,
     TokenRequest,
 )
+from fedperm.wire.statements import SchemeSpec
 from tests.aggregator.bench import quick_folder
 from tests.crash_points.mortal_keyserver import KEY, MortalKeyServer, Newcomer
 from tests.crash_points.points import KEY_SERVER, KEY_SERVER_STEPS
@@ -21,7 +22,7 @@ from tests.keyserver.server import KEY_BITS, OPERATOR
 
 pytestmark = [pytest.mark.anyio, pytest.mark.system]
 
-SMALL = KeyRequest(key_bits=KEY_BITS)
+SMALL = KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS))
 
 
 class Story:

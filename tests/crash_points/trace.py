@@ -16,6 +16,7 @@ from fedperm.privacy.registry import accountant_named
 from fedperm.privacy.release import event_of
 from fedperm.wire.aggregator import RoundState
 from fedperm.wire.key_server import KeyRequest, TokenRequest
+from fedperm.wire.statements import SchemeSpec
 from fedperm.workers import Workers
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.gated import gated
@@ -80,7 +81,7 @@ async def use_the_key_server(federation: Federation, clock: MovingClock) -> None
         await Member(server, clock, "main").enrol(token)
     spare = await api.mint_token("main", TokenRequest(), KEY_OPERATOR)
     await api.revoke_token("main", spare.status.id, KEY_OPERATOR)
-    await api.create_key("main", KeyRequest(key_bits=KEY_BITS), KEY_OPERATOR)
+    await api.create_key("main", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), KEY_OPERATOR)
     await api.create_epoch("main", 2, KEY_OPERATOR)
     await api.revoke_client("main", member.name, KEY_OPERATOR)
     for path in ("keys", "keys/main", "keys/main/clients", "keys/main/enrolment-tokens", "audit"):

@@ -13,6 +13,7 @@ from typing import Any
 
 from fedperm.services import AGGREGATOR, CLIENT, KEY_SERVER
 from fedperm.wire.key_server import KeyRequest, TokenRequest
+from fedperm.wire.statements import SchemeSpec
 from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.parties import Client, KeyServer, ManualClock
@@ -57,7 +58,7 @@ async def _aggregator(folder: Path) -> None:
 async def _key_server(folder: Path) -> None:
     clock = MovingClock()
     server = Server(folder, clock)
-    await server.api.create_key("demo", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key("demo", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     minted = await server.api.mint_token("demo", TokenRequest(), OPERATOR)
     member = Member(server, clock)
     await member.enrol(minted.token)

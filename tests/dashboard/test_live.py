@@ -83,7 +83,7 @@ async def test_the_key_in_use_is_that_of_the_newest_round(
     assert [key["epoch"] for key in keys] == [1, 2]
     expected = [opened.pair(epoch).public_key.key_id for epoch in (1, 2)]
     assert [key["fingerprint"] for key in keys] == expected
-    assert {(key["scheme"], key["bits"]) for key in keys} == {("Paillier", 512)}
+    assert {(key["scheme"], key["bits"]) for key in keys} == {("paillier", 512)}
 
 
 async def test_ledgers_are_shown_by_the_largest_share(

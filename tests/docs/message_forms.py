@@ -32,7 +32,9 @@ def _member(name: str, field: FieldInfo) -> str:
     if field.is_required():
         return f"`{name}` {_words(hint)}"
     default = field.get_default(call_default_factory=True)
-    return f"`{name}`? {_words(hint)} = {json.dumps(default)}"
+    if isinstance(default, BaseModel):
+        default = default.model_dump(mode="json")
+    return f"`{name}`? {_words(hint)} = {json.dumps(default, separators=(',', ':'))}"
 
 
 def _words(hint: Any) -> str:
@@ -47,7 +49,7 @@ def _words(hint: Any) -> str:
         return f"[{_words(arguments[0])}]"
     if origin in {Union, UnionType}:
         return " or ".join(map(_words, arguments))
-    return json.dumps(arguments[0]) if origin is Literal else "object"
+    return " / ".join(map(str, arguments)) if origin is Literal else "object"
 
 
 def _simple(hint: type) -> str:

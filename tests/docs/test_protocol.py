@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from pydantic import BaseModel
 
-from fedperm import run_document
+from fedperm import axes, run_document
 from fedperm.wire import aggregator, key_server, problem, statements
 from fedperm.wire.signed import Statement
 from tests.docs.message_forms import members_of
@@ -29,7 +29,9 @@ def models_of(*modules: ModuleType) -> dict[str, type[BaseModel]]:
     }
 
 
-MESSAGES = models_of(key_server, aggregator, run_document, problem)
+MESSAGES = models_of(key_server, aggregator, run_document, axes, problem) | {
+    "SchemeSpec": statements.SchemeSpec
+}
 STATEMENTS = {
     model.typ: model
     for model in models_of(statements).values()

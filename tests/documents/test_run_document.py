@@ -30,7 +30,7 @@ DOCUMENT: dict[str, Any] = {
         "deadline_seconds": 60,
         "extension_seconds": 30,
     },
-    "key": {"key": "demo", "key_bits": 2048, "signing_key": "A" * 43},
+    "key": {"key": "demo", "parameters": {"key_bits": 2048}, "signing_key": "A" * 43},
 }
 
 
@@ -72,7 +72,7 @@ def test_a_document_survives_being_written_again():
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        ("protocol", "fedperm/2", "protocol"),
+        ("protocol", "fedperm/3", "protocol"),
         ("unknown", 1, "unknown"),
         ("value_bits", "8", "value_bits"),
         ("value_bits", 21, "value_bits"),
@@ -86,7 +86,7 @@ def test_a_document_survives_being_written_again():
         ("rounds.min_contributors", 6, "exceeds clients_per_round"),
         ("rounds.start_with", 2, "no round could succeed"),
         ("rounds.count", 0, "count"),
-        ("key.key_bits", 1024, "1024 bits"),
+        ("key.parameters.key_bits", 1024, "1024 bits"),
         ("key.signing_key", "short", "signing_key"),
         ("run", "Demo Run", "run"),
         ("model.tensors", [], "tensors"),
@@ -108,7 +108,7 @@ def test_records_are_protected_in_one_full_batch_step_only(training):
 
 
 def test_the_test_switch_admits_short_keys_and_no_bound():
-    document = json.loads(changed("key.key_bits", 512))
+    document = json.loads(changed("key.parameters.key_bits", 512))
     document |= {"norm_bound": None, "insecure_for_tests": True}
     content = FrozenDocument(json.dumps(document).encode()).content
     assert content.bound is None

@@ -113,7 +113,7 @@ class KeyServer:
             part.encode() for part in ("fedperm/1 secret key", place[0], str(place[1]), place[2])
         )
         opened = json.loads(SUITE.decrypt(octets(release["sealed"]), self.identity.sealing, info))
-        p, q, n = int(opened["p"], 16), int(opened["q"], 16), int(record["n"], 16)
+        p, q, n = int(opened["p"], 16), int(opened["q"], 16), int(record["public"]["n"], 16)
         assert p * q == n, "the secret key is not that of the signed record"
         return phe.PaillierPrivateKey(phe.PaillierPublicKey(n), p, q)
 
@@ -126,7 +126,7 @@ class Numbers:
         self.k1, self.k2 = document["shuffle"]["k1"], document["shuffle"]["k2"]
         self.clip, self.b = document["noise"]["clip"], document["noise"]["laplace_scale"]
         self.grid = document["noise"]["grid"]
-        self.bits, self.key_bits = document["value_bits"], document["key"]["key_bits"]
+        self.bits, self.key_bits = document["value_bits"], document["key"]["parameters"]["key_bits"]
         self.windows = -(-self.d // self.k1)
         self.patterns = min(self.k2, self.windows)
         self.top = 2**self.bits - 1
@@ -207,7 +207,7 @@ class Participant:
         raw = self.get("/document").content
         self.document_hash = sha256(raw)
         document = json.loads(raw)
-        assert document["protocol"] == "fedperm/1"
+        assert document["protocol"] == "fedperm/2"
         assert document["key"]["signing_key"] == self.me.server_key
         self.numbers = Numbers(document)
         initial = self.get("/initial-model").content

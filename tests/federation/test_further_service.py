@@ -11,6 +11,7 @@ from fedperm.errors import ForbiddenError
 from fedperm.services import AGGREGATOR, SERVICES, ServiceSpec
 from fedperm.web.credentials import TokenVerifier
 from fedperm.wire.key_server import AccessTokenRequest, KeyRequest, TokenRequest
+from fedperm.wire.statements import SchemeSpec
 from fedperm_cli.deployment.databases import DatabaseKind
 from fedperm_cli.deployment.preparation import Wishes, prepare
 from fedperm_cli.deployment.server_names import names_of
@@ -49,7 +50,7 @@ def test_nobody_gets_a_token_for_a_service_that_is_not_listed():
 async def test_tokens_for_it_are_granted_and_accepted_by_it_alone(witness, tmp_path):
     clock = MovingClock()
     server = Server(tmp_path, clock)
-    await server.api.create_key("demo", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key("demo", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     minted = await server.api.mint_token("demo", TokenRequest(), OPERATOR)
     member = Member(server, clock)
     await member.enrol(minted.token)

@@ -78,7 +78,11 @@ class World:
         async def create(operators: Operators) -> FrozenDocument:
             await operators.make_key(KEY, self.key_bits)
             identity = await operators.keys.api.identity()
-            key = {"key": KEY, "key_bits": self.key_bits, "signing_key": identity.signing_key}
+            key = {
+                "key": KEY,
+                "parameters": {"key_bits": self.key_bits},
+                "signing_key": identity.signing_key,
+            }
             frozen = FrozenDocument.of(RunDocument.model_validate({**document, "key": key}))
             planned = PlannedRun(frozen, reasons=(), report=None)  # nobody reads what it costs
             await operators.create(PreparedRun(planned, initial.body))

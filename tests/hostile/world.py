@@ -20,6 +20,7 @@ from fedperm.wire.aggregator import MANIFEST, KeyEpoch, Participation
 from fedperm.wire.body import MEDIA_TYPE
 from fedperm.wire.digest import content_digest
 from fedperm.wire.key_server import KeyRequest, TokenRequest
+from fedperm.wire.statements import SchemeSpec
 from tests.aggregator.bench import Aggregator, quick_folder
 from tests.aggregator.parties import (
     MODEL,
@@ -129,7 +130,9 @@ class _Settlement:
 
     async def found(self) -> Scene:
         for key in (KEY, OTHER_KEY):
-            await self.keys.api.create_key(key, KeyRequest(key_bits=KEY_BITS), KEY_OPERATOR)
+            await self.keys.api.create_key(
+                key, KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), KEY_OPERATOR
+            )
         self.members = {name: await self._enrol(name) for name in ("ada", "ben", "cleo", "gone")}
         self.members["dora"] = await self._enrol("dora", OTHER_KEY)
         expired = await self.members["ada"].access(AGGREGATOR)
@@ -151,7 +154,7 @@ class _Settlement:
         """Round 1 is published; round 2 is open, and ada's update is in it."""
         api = self.aggregator.api
         signing_key = self.keys.authority.identity.signing_key
-        key = {"key": KEY, "key_bits": KEY_BITS, "signing_key": signing_key}
+        key = {"key": KEY, "parameters": {"key_bits": KEY_BITS}, "signing_key": signing_key}
         nobody = KeyServer(self.clock, {})
         rounds = {"count": 9, "deadline_seconds": 1e6}
         self.document = document_of(nobody, key=key, rounds=rounds)

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from fedperm.wire.key_server import KeyRequest, TokenRequest
+from fedperm.wire.statements import SchemeSpec
 from tests.keyserver.member import Member
 from tests.keyserver.server import KEY_BITS, OPERATOR, MovingClock, Server
 
@@ -37,7 +38,7 @@ def start(tmp_path, clock, url):
 @pytest.fixture
 async def server(start) -> Server:
     server = start()
-    await server.api.create_key("demo", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key("demo", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     return server
 
 

@@ -9,7 +9,7 @@ from fedperm.services import AGGREGATOR, KEY_SERVER
 from fedperm.wire.key_server import AccessTokenRequest, KeyRequest
 from fedperm.wire.public_keys import text_of
 from fedperm.wire.signed import sign, verify
-from fedperm.wire.statements import AccessToken, Manifest
+from fedperm.wire.statements import AccessToken, Manifest, SchemeSpec
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import refusal
 from tests.keyserver.server import KEY_BITS, OPERATOR, TOKEN_SECONDS
@@ -137,7 +137,7 @@ async def test_a_token_for_the_aggregator_releases_nothing(server, enrolled):
 
 
 async def test_a_client_of_another_key_releases_nothing(server, enrolled):
-    await server.api.create_key("other", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key("other", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     token = await (await enrolled("other")).access()
     await refusal(403, "forbidden", server.api.release("demo", 1, token))
     await server.api.release("other", 1, token)

@@ -10,7 +10,7 @@ from fedperm.audit_chain import verify_chain
 from fedperm.errors import RefusedError
 from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm.wire.signed import verify
-from fedperm.wire.statements import EpochRecord
+from fedperm.wire.statements import EpochRecord, SchemeSpec
 from tests.keyserver.member import Member
 from tests.keyserver.server import KEY_BITS, OPERATOR
 
@@ -109,7 +109,7 @@ def number_of(server, answer) -> int:
 
 
 async def test_a_key_created_many_times_at_once_is_one_key(servers):
-    wanted = KeyRequest(key_bits=KEY_BITS)
+    wanted = KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS))
     results = await outcomes(
         servers[i % 2].api.create_key("new", wanted, OPERATOR) for i in range(6)
     )
@@ -127,7 +127,9 @@ async def test_long_work_does_not_stop_the_server_from_answering(server, clock):
     """The key is being made, and is kept waiting until another request was answered."""
     answered = threading.Event()
     clock.meanwhile.append(lambda: answered.wait(30) or pytest.fail("nobody was answered"))
-    making = asyncio.create_task(server.api.create_key("slow", KeyRequest(key_bits=512), OPERATOR))
+    making = asyncio.create_task(
+        server.api.create_key("slow", KeyRequest(scheme=SchemeSpec.of_bits(512)), OPERATOR)
+    )
     while clock.meanwhile:
         await asyncio.sleep(0)
     assert (await server.send("GET", "/livez")).status_code == 200

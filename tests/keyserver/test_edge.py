@@ -23,16 +23,28 @@ async def test_paths_methods_and_bodies_that_are_wrong_are_problems(server):
         ("GET", "/v1/keys/other", b"", 404, "unknown-resource"),
         ("POST", "/v1/keys/demo", b"", 405, "method-not-allowed"),
         ("PUT", "/v1/keys/new", b" " * (SMALL_BODY + 1), 413, "body-too-large"),
-        ("PUT", "/v1/keys/new", b'{"key_bits": "512"}', 422, "invalid-request"),
-        ("PUT", "/v1/keys/new", b'{"key_bits": 512, "more": 1}', 422, "invalid-request"),
+        (
+            "PUT",
+            "/v1/keys/new",
+            b'{"scheme": {"parameters": {"key_bits": "512"}}}',
+            422,
+            "invalid-request",
+        ),
+        ("PUT", "/v1/keys/new", b'{"more": 1}', 422, "invalid-request"),
         ("PUT", "/v1/keys/new", b"{", 422, "invalid-request"),
-        ("PUT", "/v1/keys/NEW", b'{"key_bits": 512}', 422, "invalid-request"),
+        ("PUT", "/v1/keys/NEW", b"{}", 422, "invalid-request"),
         ("GET", "/v1/keys/demo/epochs/0", b"", 422, "invalid-request"),
         ("GET", "/v1/keys/demo/epochs/x", b"", 422, "invalid-request"),
         ("PUT", f"/v1/keys/demo/epochs/{1 << 31}", b"", 422, "invalid-request"),
         ("GET", "/v1/audit?after=-1", b"", 422, "invalid-request"),
         ("GET", f"/v1/audit?after={10**30}", b"", 422, "invalid-request"),
-        ("PUT", "/v1/keys/new", b'{"key_bits": 64000000000000000001}', 422, "wrong-key"),
+        (
+            "PUT",
+            "/v1/keys/new",
+            b'{"scheme": {"parameters": {"key_bits": 6400000}}}',
+            422,
+            "wrong-key",
+        ),
     ]
     for method, path, body, status, kind in cases:
         answer = await server.http.request(method, path, content=body, headers=HEADERS)

@@ -10,6 +10,7 @@ from fedperm.services import AGGREGATOR, KEY_SERVER
 from fedperm.wire.key_server import AccessTokenRequest, KeyRequest, TokenRequest
 from fedperm.wire.message import Message
 from fedperm.wire.public_keys import to_text
+from fedperm.wire.statements import SchemeSpec
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import problem
 from tests.keyserver.server import KEY_BITS, OPERATOR, RUN_OPERATOR, TOKEN_SECONDS
@@ -76,7 +77,7 @@ class Scene:
 
 @pytest.fixture
 async def scene(server, enrolled, clock) -> Scene:
-    await server.api.create_key("other", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key("other", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     member, revoked, foreign = await enrolled(), await enrolled(), await enrolled("other")
     expired = await member.access()
     clock.advance(TOKEN_SECONDS + 61)
@@ -102,7 +103,7 @@ def bodies(member: Member) -> dict[tuple[str, str], Message]:
     forged = member.enrolment(f"fpt1.a.{to_text(bytes(32))}.{fingerprint}")
     late = member.assertion(iat=0, exp=1)
     return {
-        ("PUT", "/v1/keys/{key}"): KeyRequest(key_bits=KEY_BITS),
+        ("PUT", "/v1/keys/{key}"): KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)),
         ("POST", "/v1/keys/{key}/enrolment-tokens"): TokenRequest(),
         ("POST", "/v1/keys/{key}/clients"): forged,
         ("POST", "/v1/access-tokens"): AccessTokenRequest(

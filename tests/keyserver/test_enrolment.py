@@ -8,6 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from fedperm.wire.key_server import Enrolment, KeyRequest, TokenRequest
 from fedperm.wire.public_keys import text_of, to_text
+from fedperm.wire.statements import SchemeSpec
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import refusal
 from tests.keyserver.server import KEY_BITS, OPERATOR
@@ -51,7 +52,7 @@ async def test_tokens_and_clients_are_listed_with_what_the_operator_may_know(
     server, mint, member, clock
 ):
     """Also of another key, which is not shown."""
-    await server.api.create_key("other", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key("other", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     await mint("other")
     tokens = [await mint(client="hospital-a"), await mint(uses=3, expires_in_seconds=100)]
     clock.advance(5)
@@ -136,7 +137,7 @@ async def test_a_revoked_token_is_gone_and_revoking_again_changes_nothing(server
 
 
 async def test_unknown_tokens_are_refused_alike(server, mint, member):
-    await server.api.create_key("other", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key("other", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     prefix, identifier, secret, fingerprint = (await mint()).split(".")
     wrong_secret, wrong_name = to_text(bytes(32)), "0" * 16
     for token in (
@@ -175,7 +176,7 @@ async def test_within_a_pool_another_sealing_key_is_a_conflict(server, mint, mem
 
 
 async def test_the_same_keys_may_enrol_for_two_keys(server, mint, member):
-    await server.api.create_key("other", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key("other", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     client, twin = member(), member("other")
     twin.signing, twin.sealing = client.signing, client.sealing
     assert (await client.enrol(await mint())).ordinal == 0
@@ -233,7 +234,7 @@ async def test_minting_makes_a_new_token_each_time(mint):
 
 
 async def test_tokens_of_unknown_keys_and_unknown_tokens_are_not_found(server, mint):
-    await server.api.create_key("other", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key("other", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     identifier = (await mint("other")).split(".")[1]
     for key, name in (("demo", identifier), ("demo", "0" * 16), ("nokey", identifier)):
         await refusal(404, "unknown-resource", server.api.revoke_token(key, name, OPERATOR))

@@ -3,14 +3,15 @@
 import pytest
 
 from fedperm.audit_chain import verify_chain
+from fedperm.errors import KeyStrengthError
 from fedperm.wire.key_server import KeyRequest, KeyStatus, SignedEpoch
 from fedperm.wire.signed import verify
-from fedperm.wire.statements import EpochRecord
+from fedperm.wire.statements import EpochRecord, SchemeSpec
 from tests.keyserver.refusals import refusal
 from tests.keyserver.server import KEY_BITS, OPERATOR
 
 pytestmark = pytest.mark.anyio
-WANTED = KeyRequest(key_bits=KEY_BITS)
+WANTED = KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS))
 
 
 async def test_a_key_is_made_once_and_found_again(start, clock):
@@ -21,24 +22,45 @@ async def test_a_key_is_made_once_and_found_again(start, clock):
     assert (first.status_code, again.status_code) == (201, 200)
     assert first.json() == again.json()
     status = KeyStatus.model_validate_json(first.content)
-    assert (status.key, status.key_bits, status.latest_epoch) == ("demo", KEY_BITS, 1)
+    assert (status.key, status.scheme, status.latest_epoch) == ("demo", WANTED.scheme, 1)
     assert status == await server.api.key("demo")
 
 
 async def test_another_size_under_the_same_name_is_a_conflict(server):
-    wanted = KeyRequest(key_bits=KEY_BITS + 16)
+    wanted = KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS + 16))
     await refusal(409, "conflict", server.api.create_key("demo", wanted, OPERATOR))
 
 
-@pytest.mark.parametrize("key_bits", [0, -16, 100])
+@pytest.mark.parametrize("key_bits", [0, 100, 2**31 - 1])
 async def test_an_unusual_size_is_refused(server, key_bits):
-    wanted = KeyRequest(key_bits=key_bits)
+    wanted = KeyRequest(scheme=SchemeSpec(parameters={"key_bits": key_bits}))
     await refusal(422, "wrong-key", server.api.create_key("odd", wanted, OPERATOR))
+    with pytest.raises(KeyStrengthError, match=f"{key_bits} bits"):
+        SchemeSpec.of_bits(key_bits)
 
 
-@pytest.mark.parametrize("key_bits", [KEY_BITS, 1024, 10**30])
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({"scheme": SchemeSpec(name="rot")}, "wrong-parameters"),
+        ({"scheme": SchemeSpec(name="lattice")}, "wrong-parameters"),
+        ({"scheme": SchemeSpec(parameters={})}, "wrong-parameters"),
+        ({"scheme": SchemeSpec(parameters={"key_bits": 512, "colour": 3})}, "wrong-parameters"),
+        ({"keys": "threshold"}, "wrong-parameters"),
+        ({"keys": "nobody"}, "wrong-parameters"),
+    ],
+)
+async def test_a_scheme_or_custody_that_is_not_there_is_refused(server, change, kind):
+    wanted = WANTED.model_copy(update=change)
+    await refusal(422, kind, server.api.create_key("odd", wanted, OPERATOR))
+
+
+@pytest.mark.parametrize("key_bits", [KEY_BITS, 1024])
 async def test_other_than_the_usual_sizes_need_the_switch(start, key_bits):
-    server, wanted = start(insecure_for_tests=False), KeyRequest(key_bits=key_bits)
+    server, wanted = (
+        start(insecure_for_tests=False),
+        KeyRequest(scheme=SchemeSpec.of_bits(key_bits)),
+    )
     await refusal(422, "wrong-key", server.api.create_key("demo", wanted, OPERATOR))
 
 
@@ -81,7 +103,7 @@ async def test_only_the_next_epoch_can_be_made(server):
 async def test_an_epoch_record_holds_the_key_that_it_names(server, clock):
     record = verify_record(server, await server.api.epoch("demo", 1))
     public = record.public_key(insecure_for_tests=True)
-    assert public.key_bits == record.key_bits == KEY_BITS
+    assert record.scheme == SchemeSpec.of_bits(public.key_bits) == SchemeSpec.of_bits(KEY_BITS)
     assert (record.key, record.epoch, record.iat) == ("demo", 1, clock.time)
 
 

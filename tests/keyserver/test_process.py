@@ -14,6 +14,7 @@ from fedperm.clock import SystemClock
 from fedperm.services import AGGREGATOR
 from fedperm.wire.key_server import AccessTokenRequest, KeyRequest, TokenRequest
 from fedperm.wire.public_keys import signing_key
+from fedperm.wire.statements import SchemeSpec
 from tests.keyserver.certificates import write_certificate
 from tests.keyserver.member import Member
 from tests.keyserver.process import KeyServerProcess, environment, run_to_its_end
@@ -61,7 +62,7 @@ class NowClock(SystemClock):
 async def test_what_was_answered_survives_a_kill_and_the_way_to_tls(start, tmp_path):
     process = start()
     server = await Seen(process).meet()
-    await server.api.create_key("demo", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key("demo", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     minted = await server.api.mint_token("demo", TokenRequest(), OPERATOR)
     member = Member(server, NowClock())
     enrolled = await member.enrol(minted.token)

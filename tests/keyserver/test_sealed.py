@@ -4,6 +4,7 @@ import pytest
 
 from fedperm.services import AGGREGATOR
 from fedperm.wire.key_server import AccessTokenRequest, KeyRequest, TokenRequest
+from fedperm.wire.statements import SchemeSpec
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import problem, refusal
 from tests.keyserver.server import KEY_BITS, OPERATOR, OTHER_KEK
@@ -40,7 +41,7 @@ async def test_public_records_can_still_be_read(server, start, kek):
     assert await sealed.key("demo") == await server.api.key("demo")
     assert await sealed.epoch("demo", 1) == await server.api.epoch("demo", 1)
     assert await sealed.audit(OPERATOR) == await server.api.audit(OPERATOR)
-    wanted = KeyRequest(key_bits=KEY_BITS)
+    wanted = KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS))
     assert await sealed.create_key("demo", wanted, OPERATOR) == await server.api.key("demo")
 
 
@@ -52,7 +53,7 @@ async def test_what_needs_a_secret_or_a_signature_answers_sealed(server, start, 
     before = await server.api.audit(OPERATOR)
     sealed = start(kek=kek).api
     for request in (
-        sealed.create_key("new", KeyRequest(key_bits=KEY_BITS), OPERATOR),
+        sealed.create_key("new", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR),
         sealed.create_epoch("demo", 2, OPERATOR),
         sealed.revoke_client("demo", member.name, OPERATOR),
         sealed.access_token(assertion),

@@ -37,7 +37,7 @@ def document(rounds: int, signing_key: str, *, noised: bool) -> FrozenDocument:
             "extensions": 1,
             "give_up_after": 1000,
         },
-        "key": {"key": "main", "key_bits": 512, "signing_key": signing_key},
+        "key": {"key": "main", "parameters": {"key_bits": 512}, "signing_key": signing_key},
         "insecure_for_tests": True,
     }
     return FrozenDocument.of(RunDocument.model_validate(content))

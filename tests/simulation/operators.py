@@ -8,6 +8,7 @@ from fedperm.api.key_server import KeyServerApi
 from fedperm.errors import RefusedError, UnreachableError
 from fedperm.wire.aggregator import KeyEpoch, RunState
 from fedperm.wire.key_server import KeyRequest, TokenRequest
+from fedperm.wire.statements import SchemeSpec
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.aggregator.parties import ManualClock
 from tests.keyserver.server import OPERATOR as KEY_OPERATOR
@@ -30,7 +31,9 @@ class Operators:
     async def open(self, rounds: int) -> None:
         """Key, run, model and epoch; whatever is lost is asked for again."""
         await self.insist(
-            lambda: self._keys.create_key("main", KeyRequest(key_bits=512), KEY_OPERATOR)
+            lambda: self._keys.create_key(
+                "main", KeyRequest(scheme=SchemeSpec.of_bits(512)), KEY_OPERATOR
+            )
         )
         identity = await self.insist(self._keys.identity)
         document = documents.document(rounds, identity.signing_key, noised=self._world.noised)

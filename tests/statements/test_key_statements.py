@@ -11,6 +11,7 @@ from fedperm.wire.statements import (
     CLOCK_LEEWAY_SECONDS,
     ClientAssertion,
     EpochRecord,
+    SchemeSpec,
 )
 from fedperm_secret.schemes.paillier.decryption import Decryptor
 from tests.keys.sealing import open_key, seal_key
@@ -23,8 +24,8 @@ def record_of(key, **change) -> EpochRecord:
     members = {
         "key": "demo",
         "epoch": 1,
-        "key_bits": key.key_bits,
-        "n": f"{key.n:x}",
+        "scheme": SchemeSpec.of_bits(key.key_bits),
+        "public": dict(key.material),
         "key_id": key.key_id,
         "iat": 0,
     }
@@ -43,7 +44,10 @@ def test_a_short_key_needs_the_switch(small_key):
 
 @pytest.mark.parametrize(
     ("change", "error"),
-    [({"key_bits": 1024}, KeyStrengthError), ({"key_id": "0" * 64}, UntrustedError)],
+    [
+        ({"scheme": SchemeSpec.of_bits(1024)}, KeyStrengthError),
+        ({"key_id": "0" * 64}, UntrustedError),
+    ],
     ids=str,
 )
 def test_a_record_must_name_the_key_it_holds(small_key, change, error):

@@ -9,6 +9,7 @@ from sqlalchemy import Engine, event
 from fedperm.audit_chain import verify_chain
 from fedperm.errors import RefusedError
 from fedperm.wire.key_server import KeyRequest, TokenRequest
+from fedperm.wire.statements import SchemeSpec
 from tests.keyserver.server import KEY_BITS, OPERATOR, MovingClock, Server
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +44,7 @@ async def mint_until_refused(server: Server) -> tuple[list[str], RefusedError]:
 
 async def test_what_finds_no_room_is_not_acknowledged_and_what_was_is_kept(tmp_path: Path):
     server = Server(tmp_path, MovingClock())
-    await server.api.create_key("main", KeyRequest(key_bits=KEY_BITS), OPERATOR)
+    await server.api.create_key("main", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
     room = Room(server.database.engine)
     room.is_left = False
     minted, refusal = await mint_until_refused(server)

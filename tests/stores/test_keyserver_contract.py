@@ -61,7 +61,9 @@ class Side:
 @pytest.fixture
 def sides(database_url):
     sides = [Side(open_database(database_url, SCHEMA)) for _ in range(2)]
-    sides[0].keys.create(Key("demo", 512, 1, "id-1-0", NOW), epoch(1))
+    sides[0].keys.create(
+        Key("demo", "paillier", {"key_bits": 512}, "shared", 1, "id-1-0", NOW), epoch(1)
+    )
     yield sides
     for side in sides:
         side.database.close()
@@ -161,7 +163,9 @@ def test_what_dies_before_its_commit_leaves_no_entry(sides):
 
 def test_a_full_disk_uses_no_token(tmp_path):
     side = Side(open_database(sqlite_url(tmp_path / "keyserver.db"), SCHEMA))
-    side.keys.create(Key("demo", 512, 1, "id-1-0", NOW), epoch(1))
+    side.keys.create(
+        Key("demo", "paillier", {"key_bits": 512}, "shared", 1, "id-1-0", NOW), epoch(1)
+    )
     side.tokens.mint(token(), NOW)
     with side.database.engine.begin() as connection:
         pages = connection.execute(text("PRAGMA page_count")).scalar()
@@ -178,7 +182,9 @@ def test_a_full_disk_uses_no_token(tmp_path):
 
 def test_a_connection_cut_while_a_token_is_used_leaves_it_unused(postgresql):
     side = Side(open_database(postgresql.new_database(), SCHEMA))
-    side.keys.create(Key("demo", 512, 1, "id-1-0", NOW), epoch(1))
+    side.keys.create(
+        Key("demo", "paillier", {"key_bits": 512}, "shared", 1, "id-1-0", NOW), epoch(1)
+    )
     side.tokens.mint(token(), NOW)
 
     def cut(moment: str) -> None:

@@ -65,7 +65,7 @@ async def test_an_aggregator_waits_for_its_database(start, play):
 
 async def test_a_key_server_waits_for_its_database(start):
     process = start("keyserver", key_encryption_key=KEK)
-    http, key = process.http, {"key_bits": 512}
+    http, key = process.http, {"scheme": {"parameters": {"key_bits": 512}}}
     assert (await http.put("/v1/keys/one", json=key, headers=HEADERS)).status_code == 201
     with locked(process.database):
         refused = await asyncio.gather(

@@ -54,16 +54,16 @@ def command(request, tmp_path, monkeypatch, capsys):
     logging.root.handlers[:] = handlers
 
 
-def shown(version: str) -> str:
-    return f"database  {version}\nprogram   0001\n"
+def shown(command: Command, version: str) -> str:
+    return f"database  {version}\nprogram   {command.schema.newest}\n"
 
 
 def test_up_and_down(command):
-    assert command("show") == (0, shown("base"))
-    assert command("upgrade") == (0, shown("0001"))
-    assert command("downgrade", "0001") == (0, shown("0001"))
-    assert command("downgrade", "base", "--lose-everything") == (0, shown("base"))
-    assert command("upgrade") == (0, shown("0001"))
+    assert command("show") == (0, shown(command, "base"))
+    assert command("upgrade") == (0, shown(command, command.schema.newest))
+    assert command("downgrade", "0001") == (0, shown(command, "0001"))
+    assert command("downgrade", "base", "--lose-everything") == (0, shown(command, "base"))
+    assert command("upgrade") == (0, shown(command, command.schema.newest))
 
 
 def test_everything_is_lost_only_by_whoever_says_so(command):
@@ -76,12 +76,12 @@ def test_everything_is_lost_only_by_whoever_says_so(command):
 def test_a_server_that_runs_is_not_moved_under_its_feet(command):
     command("upgrade")
     with sole_user(command.folder, "server"):
-        assert command("show") == (0, shown("0001"))
+        assert command("show") == (0, shown(command, command.schema.newest))
         for arguments in (["upgrade"], ["downgrade", "base", "--lose-everything"]):
             code, said = command(*arguments)
             assert code == 2
             assert "stop it" in said
-    assert command("show") == (0, shown("0001"))
+    assert command("show") == (0, shown(command, command.schema.newest))
 
 
 def test_a_version_that_is_not_there_is_named(command):

@@ -161,7 +161,7 @@ async def test_a_tame_request_id_is_kept_and_a_wild_one_replaced(http):
 async def test_health_says_what_is_wrong(http):
     assert (await http.get("/livez")).json() == {"status": "ok"}
     assert (await http.get("/readyz")).json() == {"status": "ok"}
-    assert (await http.get("/version")).json()["protocol"] == "fedperm/1"
+    assert (await http.get("/version")).json()["protocol"] == "fedperm/2"
 
     def sealed():
         raise SealedError("no key-encryption key", "give it")

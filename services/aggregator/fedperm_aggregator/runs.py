@@ -107,11 +107,11 @@ class Runs:
 
 
 def _check_epoch(record: EpochRecord, epoch: int, document: RunDocument) -> None:
-    wanted = (document.key.key, epoch, document.key.key_bits)
-    if (record.key, record.epoch, record.key_bits) != wanted:
+    if (record.key, record.epoch) != (document.key.key, epoch):
         raise UntrustedError(
-            f"the record is of key {record.key}, epoch {record.epoch}, {record.key_bits} bits; "
-            f"expected key {wanted[0]}, epoch {wanted[1]}, {wanted[2]} bits",
+            f"the record is of epoch {record.epoch} of key {record.key}; expected epoch {epoch} of "
+            f"key {document.key.key}",
             "get the record of the run's key from the key server",
         )
+    document.check_record(record)
     record.public_key(insecure_for_tests=document.insecure_for_tests)

@@ -60,7 +60,7 @@ class Ceilings:
         return privacy_report(release_of(document, noise, accountant, self.delta))
 
     def _wrong_terms(self, document: RunDocument) -> Iterator[str]:
-        key_bits, rounds, k1 = document.key.key_bits, document.rounds, document.shuffle.k1
+        key_bits, rounds, k1 = document.scheme.key_bits, document.rounds, document.shuffle.k1
         if document.insecure_for_tests and not self.insecure_for_tests:
             yield "it is marked insecure_for_tests"
         if key_bits < self.min_key_bits:

@@ -19,7 +19,7 @@ from fedperm.wire.public_keys import from_text
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import EpochRecord, KeyRelease
 from fedperm_client.identity import ClientIdentity
-from fedperm_secret.custody import SHARED
+from fedperm_secret.custody import CUSTODIES
 from fedperm_secret.schemes.registry import SECRET_SCHEMES
 from fedperm_secret.schemes.scheme import SecretKey
 from fedperm_secret.sealed import open_sealed
@@ -61,14 +61,14 @@ def check_key_server(spec: KeySpec, identity: ClientIdentity) -> None:
         )
 
 
-def verified_record(text: str, spec: KeySpec, identity: ClientIdentity) -> EpochRecord:
+def verified_record(text: str, document: RunDocument, identity: ClientIdentity) -> EpochRecord:
     record = verify(text, EpochRecord, identity.key_server)
-    if (record.key, record.key_bits) != (spec.key, spec.key_bits):
+    if record.key != document.key.key:
         raise UntrustedError(
-            f"a record of key {record.key} with {record.key_bits} bits stands beside a run under "
-            f"{spec.key} with {spec.key_bits} bits",
-            "the operator must put the records of the run's own key beside it",
+            f"a record of key {record.key} stands beside a run under {document.key.key}",
+            "the run operator must put the records of the run's own key beside it",
         )
+    document.check_record(record)
     return record
 
 
@@ -87,7 +87,7 @@ def opened_key(
         epoch=record.epoch,
         client=identity.name,
     )
-    secret_key = SHARED.receive(part, document.scheme)
+    secret_key = CUSTODIES[record.keys].receive(part, document.scheme)
     public_key = record.public_key(insecure_for_tests=document.insecure_for_tests)
     if secret_key.public_key != public_key:
         raise _foreign(record)

@@ -61,7 +61,7 @@ class Keyring:
 
     async def _read_records(self) -> None:
         for text in await self._session.key_epochs():
-            record = verified_record(text, self._document.key, self._session.identity)
+            record = verified_record(text, self._document, self._session.identity)
             self._records[record.epoch] = record
 
     def _open(self, record: EpochRecord, release: str) -> EpochKey:

@@ -11,12 +11,12 @@ from fedperm.services import KEY_SERVER
 from fedperm.wire.key_server import Identity
 from fedperm.wire.public_keys import fingerprint, sealing_key, signing_key, to_text
 from fedperm.wire.signed import Statement, sign
-from fedperm.wire.statements import EpochRecord, KeyRelease
+from fedperm.wire.statements import EpochRecord, KeyRelease, SchemeSpec
 from fedperm_keyserver.records import Client, Epoch, StoredIdentity
 from fedperm_keyserver.store.identity import IdentityStore
 from fedperm_keyserver.vault import Vault, new_identity, unwrap_signing_key
 from fedperm_secret.at_rest import KeyEncryptionKey
-from fedperm_secret.custody import SHARED, Dealt
+from fedperm_secret.custody import CUSTODIES, Dealt
 from fedperm_secret.sealed import seal
 
 NO_KEY_ENCRYPTION_KEY = SealedError(
@@ -61,22 +61,22 @@ class Authority:
     def make_epoch(self, dealt: Dealt, key: str, number: int, now: float) -> Epoch:
         """What was dealt, with its number: the public half signed, the secret half wrapped."""
         public = dealt.public_key
-        n = public.material["n"]
         record = EpochRecord(
             key=key,
             epoch=number,
-            key_bits=int(n, 16).bit_length(),
-            n=n,
+            scheme=SchemeSpec.of(dealt.scheme),
+            keys=dealt.custody,
+            public=dict(public.material),
             key_id=public.key_id,
             iat=int(now),
         )
         wrapped = self.vault.put_away(dealt.kept, key, number)
         return Epoch(key, number, public.key_id, self.sign(record), wrapped, now)
 
-    def make_release(self, epoch: Epoch, client: Client, now: float) -> str:
+    def make_release(self, epoch: Epoch, keys: str, client: Client, now: float) -> str:
         """The client's part of the secret half, sealed to it and signed."""
         sealed = seal(
-            SHARED.part_of(client.name, self.vault.take_out(epoch)),
+            CUSTODIES[keys].part_of(client.name, self.vault.take_out(epoch)),
             sealing_key(client.sealing_key),
             key=epoch.key,
             epoch=epoch.number,

@@ -71,7 +71,8 @@ class Clients:
     def _revoke(self, client: Client) -> Epoch:
         """Whoever loses a race for an epoch's number takes the next one with the same key: an
         epoch made while the client was still enrolled is of no use."""
-        dealt = self.keys.deal(self.keys.scheme(self.keys.store.get(client.key).key_bits))
+        key = self.keys.store.get(client.key)
+        dealt = self.keys.deal(key.scheme_spec, key.keys)
         while True:
             number, now = self.keys.store.get(client.key).latest_epoch + 1, self.clock.now()
             epoch = self.authority.make_epoch(dealt, client.key, number, now)

@@ -32,7 +32,14 @@ def identity_created(identity: StoredIdentity) -> Event:
 def key_created(key: Key) -> Event:
     return Event(
         EventKind.KEY_CREATED,
-        {"key": key.name, "key_bits": key.key_bits, "epoch": 1, "key_id": key.key_id},
+        {
+            "key": key.name,
+            "scheme": key.scheme,
+            **key.parameters,
+            "keys": key.keys,
+            "epoch": 1,
+            "key_id": key.key_id,
+        },
     )
 
 

@@ -9,14 +9,13 @@ from random import Random
 
 from fedperm.clock import Clock
 from fedperm.errors import ConflictError
-from fedperm.schemes.registry import default_scheme
-from fedperm.schemes.scheme import Scheme
-from fedperm.wire.key_server import KeyList, KeyStatus, SignedEpoch
+from fedperm.wire.key_server import KeyList, KeyRequest, KeyStatus, SignedEpoch
+from fedperm.wire.statements import SchemeSpec
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.outcome import Outcome
 from fedperm_keyserver.records import Key
 from fedperm_keyserver.store.keys import KeyStore
-from fedperm_secret.custody import SHARED, Dealt
+from fedperm_secret.custody import CUSTODIES, Dealt
 
 
 @dataclass(frozen=True)
@@ -27,14 +26,15 @@ class Keys:
     randomness: Random
     insecure_for_tests: bool = False
 
-    def create(self, name: str, key_bits: int) -> Outcome[KeyStatus]:
+    def create(self, name: str, wanted: KeyRequest) -> Outcome[KeyStatus]:
         known = self.store.find(name)
-        outcome = Outcome(known, made=False) if known else self._create(name, key_bits)
-        if outcome.answer.key_bits != key_bits:
+        outcome = Outcome(known, made=False) if known else self._create(name, wanted)
+        kept = outcome.answer
+        if (kept.scheme_spec, kept.keys) != (wanted.scheme, wanted.keys):
             raise ConflictError(
-                f"key {name} has {outcome.answer.key_bits} bits", "choose another name"
+                f"key {name} is of {kept.scheme_spec}, {kept.keys}", "choose another name"
             )
-        return Outcome(_status(outcome.answer), outcome.made)
+        return Outcome(_status(kept), outcome.made)
 
     def status(self, name: str) -> KeyStatus:
         return _status(self.store.get(name))
@@ -55,23 +55,30 @@ class Keys:
                 f"epoch {number} of key {name} is not the next one",
                 f"the next one is {key.latest_epoch + 1}",
             )
-        dealt = self.deal(self.scheme(key.key_bits))
+        dealt = self.deal(key.scheme_spec, key.keys)
         epoch = self.authority.make_epoch(dealt, name, number, self.clock.now())
         kept = self.store.rotate(epoch, "by the key operator")
         return Outcome(SignedEpoch(record=kept.record), made=kept == epoch)
 
-    def scheme(self, key_bits: int) -> Scheme:
-        return default_scheme(key_bits, insecure_for_tests=self.insecure_for_tests)
-
-    def deal(self, scheme: Scheme) -> Dealt:
+    def deal(self, scheme: SchemeSpec, keys: str) -> Dealt:
+        custody = CUSTODIES[keys]
+        chosen = scheme.scheme(insecure_for_tests=self.insecure_for_tests)
         self.authority.check_open()
-        return SHARED.deal(scheme, self.randomness)
+        return custody.deal(chosen, self.randomness)
 
-    def _create(self, name: str, key_bits: int) -> Outcome[Key]:
-        dealt = self.deal(self.scheme(key_bits))
+    def _create(self, name: str, wanted: KeyRequest) -> Outcome[Key]:
+        dealt = self.deal(wanted.scheme, wanted.keys)
         now = self.clock.now()
         first = self.authority.make_epoch(dealt, name, 1, now)
-        key = Key(name, key_bits, first.number, first.key_id, now)
+        key = Key(
+            name=name,
+            scheme=wanted.scheme.name,
+            parameters=wanted.scheme.parameters,
+            keys=wanted.keys,
+            latest_epoch=first.number,
+            key_id=first.key_id,
+            created_at=now,
+        )
         kept = self.store.create(key, first)
         return Outcome(kept, made=kept == key)
 
@@ -79,7 +86,8 @@ class Keys:
 def _status(key: Key) -> KeyStatus:
     return KeyStatus(
         key=key.name,
-        key_bits=key.key_bits,
+        scheme=key.scheme_spec,
+        keys=key.keys,
         latest_epoch=key.latest_epoch,
         key_id=key.key_id,
         created_at=key.created_at,

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from fedperm.wire.statements import SchemeSpec
+
 
 @dataclass(frozen=True)
 class StoredIdentity:
@@ -13,13 +15,20 @@ class StoredIdentity:
 
 @dataclass(frozen=True)
 class Key:
-    """A name that clients enrol for; `key_id` is the fingerprint of its latest epoch."""
+    """A name that clients enrol for; `key_id` is the fingerprint of its latest epoch. `keys` says
+    who holds what of its epochs (`fedperm_secret.custody`)."""
 
     name: str
-    key_bits: int
+    scheme: str
+    parameters: dict[str, int]
+    keys: str
     latest_epoch: int
     key_id: str
     created_at: float
+
+    @property
+    def scheme_spec(self) -> SchemeSpec:
+        return SchemeSpec(name=self.scheme, parameters=self.parameters)
 
 
 @dataclass(frozen=True)

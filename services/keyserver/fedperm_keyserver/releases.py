@@ -34,9 +34,9 @@ class Releases:
                 f"this access token is for key {bearer.key}", "ask with a client of this key"
             )
         client = self.clients.get(key, bearer.sub)
-        epoch = self.keys.epoch(key, number)
+        epoch, keys = self.keys.epoch(key, number), self.keys.get(key).keys
         now = self.clock.now()
-        release = self.authority.make_release(epoch, client, now)
+        release = self.authority.make_release(epoch, keys, client, now)
         digest = hashlib.sha256(release.encode()).hexdigest()
         entry = self.store.record_release(client, epoch, digest, now)
         self.metrics.releases.inc()

@@ -31,13 +31,23 @@ class KeyRow(Base):
     __tablename__ = "keys"
 
     name: Mapped[str] = mapped_column(primary_key=True)
-    key_bits: Mapped[int]
     latest_epoch: Mapped[int]
     key_id: Mapped[str]
     created_at: Mapped[float]
+    scheme: Mapped[str]
+    parameters: Mapped[dict[str, Any]] = mapped_column(JSON)
+    keys: Mapped[str]
 
     def record(self) -> Key:
-        return Key(self.name, self.key_bits, self.latest_epoch, self.key_id, self.created_at)
+        return Key(
+            name=self.name,
+            scheme=self.scheme,
+            parameters=self.parameters,
+            keys=self.keys,
+            latest_epoch=self.latest_epoch,
+            key_id=self.key_id,
+            created_at=self.created_at,
+        )
 
 
 class EpochRow(Base):

@@ -6,23 +6,24 @@ every message, so a run cannot change under anybody. Key epochs stand beside it:
 
 import hashlib
 from functools import cached_property
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from fedperm.errors import FedPermError, ParameterError
+from fedperm.axes import Axes
+from fedperm.errors import FedPermError, ParameterError, UntrustedError
 from fedperm.fixed_point import MAX_VALUE_BITS
 from fedperm.noise.law import FINE_GRID
 from fedperm.norm_bound import NormBound, NormForm
 from fedperm.planner import Plan, plan
-from fedperm.schemes.registry import default_scheme
+from fedperm.protocol import FIRST_PROTOCOL, PROTOCOL, Protocol
 from fedperm.schemes.scheme import MAX_CLIENTS, PublicKey, Scheme
 from fedperm.uploads.form import UpdateTerms
 from fedperm.uploads.registry import UPLOAD_FORMS
 from fedperm.wire.message import MOST_NAMED, Lax, Many, Message, Name, Sha256, place_of
 from fedperm.wire.public_keys import KeyText
+from fedperm.wire.statements import EpochRecord, Parameter, SchemeSpec
 
-PROTOCOL: Final = "fedperm/1"
 LONGEST_DOCUMENT = 1 << 18
 """Octets: a model of a thousand tensors has room."""
 MOST_PARAMETERS = 1 << 28
@@ -146,10 +147,11 @@ class RoundsSpec(Message):
 
 
 class KeySpec(Message):
-    """Whose signature makes a key epoch or an access token of this run."""
+    """The key's name, the parameters of its scheme, and whose signature makes a key epoch or an
+    access token of this run."""
 
     key: Name
-    key_bits: int
+    parameters: Annotated[dict[str, Parameter], Field(max_length=16)]
     signing_key: KeyText
 
 
@@ -157,8 +159,9 @@ class RunDocument(Message):
     """`insecure_for_tests` admits short keys and runs without a norm bound; every party has to
     admit it by a switch of its own as well."""
 
-    protocol: Literal["fedperm/1"] = PROTOCOL
+    protocol: Protocol = PROTOCOL
     run: Name
+    axes: Axes = Axes()
     task: TaskSpec
     model: ModelSpec
     training: TrainingSpec
@@ -171,6 +174,19 @@ class RunDocument(Message):
     local_metrics: bool = False
     insecure_for_tests: bool = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_fedperm_1(cls, members: Any) -> Any:
+        """Documents of the first version are hashed as they are: what they left out was the one
+        choice there was."""
+        if not isinstance(members, dict) or members.get("protocol") != FIRST_PROTOCOL:
+            return members
+        key = members.get("key")
+        if isinstance(key, dict) and "key_bits" in key and "axes" not in members:
+            rest = {name: key[name] for name in key.keys() - {"key_bits"}}
+            return {**members, "key": {**rest, "parameters": {"key_bits": key["key_bits"]}}}
+        raise ValueError("a document of fedperm/1 has key.key_bits and no axes")
+
     @model_validator(mode="after")
     def _is_possible(self) -> Self:
         try:
@@ -181,7 +197,12 @@ class RunDocument(Message):
 
     @cached_property
     def scheme(self) -> Scheme:
-        return default_scheme(self.key.key_bits, insecure_for_tests=self.insecure_for_tests)
+        return self.scheme_spec.scheme(insecure_for_tests=self.insecure_for_tests)
+
+    @property
+    def scheme_spec(self) -> SchemeSpec:
+        """As the run's key epochs must state it."""
+        return SchemeSpec(name=self.axes.scheme, parameters=self.key.parameters)
 
     @cached_property
     def plan(self) -> Plan:
@@ -196,10 +217,19 @@ class RunDocument(Message):
             value_bits=self.value_bits,
         )
 
+    def check_record(self, record: EpochRecord) -> None:
+        """Refuses a key epoch of another scheme, other parameters or other holders."""
+        if (record.scheme, record.keys) != (self.scheme_spec, self.axes.keys):
+            raise UntrustedError(
+                f"epoch {record.epoch} of key {record.key} is of {record.scheme}, {record.keys}; "
+                f"the run is under {self.scheme_spec}, {self.axes.keys}",
+                "the run operator must put the records of the run's own key beside it",
+            )
+
     def terms(self, public_key: PublicKey) -> UpdateTerms:
         """What updates under this key must be."""
         half = self.scheme.public_half(public_key, self.plan.layout)
-        return UpdateTerms(UPLOAD_FORMS["masks"], self.plan, self.bound, half)
+        return UpdateTerms(UPLOAD_FORMS[self.axes.uploads], self.plan, self.bound, half)
 
     @cached_property
     def bound(self) -> NormBound | None:

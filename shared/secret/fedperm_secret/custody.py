@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import ClassVar, Protocol
 
+from fedperm.axes import KEYS
 from fedperm.registry import Registry
 from fedperm.schemes.scheme import PublicKey, Scheme
 from fedperm_secret.access import SECRET_KEY_ACCESS
@@ -20,8 +21,10 @@ __all__ = ["CUSTODIES", "SHARED", "Custody", "Dealt"]
 
 @dataclass(frozen=True)
 class Dealt:
-    """A new epoch: its public key, and what the dealer keeps of it."""
+    """A new epoch: how and for whom it was dealt, its public key, what the dealer keeps of it."""
 
+    custody: str
+    scheme: Scheme
     public_key: PublicKey
     kept: bytes = field(repr=False)
 
@@ -51,7 +54,8 @@ class SharedKey:
     def deal(self, scheme: Scheme, randomness: Random) -> Dealt:
         secret_scheme = SECRET_SCHEMES[scheme.name]
         key = secret_scheme.generate(scheme, randomness)
-        return Dealt(key.public_key, secret_scheme.to_bytes(key, SECRET_KEY_ACCESS))
+        kept = secret_scheme.to_bytes(key, SECRET_KEY_ACCESS)
+        return Dealt(self.name, scheme, key.public_key, kept)
 
     def part_of(self, client: str, kept: bytes) -> bytes:  # noqa: ARG002 (the same for everybody)
         return kept
@@ -61,8 +65,5 @@ class SharedKey:
 
 
 SHARED = SharedKey()
-CUSTODIES: Registry[Custody] = Registry(
-    "way to hold keys",
-    {SHARED.name: SHARED},
-    reserved={"threshold": "keys of which t clients together open a sum are planned"},
-)
+CUSTODIES: Registry[Custody] = Registry(KEYS.kind, {SHARED.name: SHARED}, KEYS.reserved)
+"""One for each word of the axis `keys`."""

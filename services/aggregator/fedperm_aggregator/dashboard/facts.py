@@ -25,7 +25,7 @@ def facts(frozen: FrozenDocument) -> Facts:
         clients_per_round=rounds.clients_per_round,
         min_contributors=rounds.min_contributors,
         deadline_seconds=rounds.deadline_seconds,
-        key_bits=document.key.key_bits,
+        key_bits=document.scheme.key_bits,
         mask_ciphertexts=costs.ciphertexts,
         aggregate_ciphertexts=costs.sums,
         insecure_for_tests=document.insecure_for_tests,
@@ -34,9 +34,9 @@ def facts(frozen: FrozenDocument) -> Facts:
 
 def key_view(record: EpochRecord, signing_key: str) -> Key:
     return Key(
-        scheme="Paillier",
+        scheme=record.scheme.name,
         name=record.key,
-        bits=record.key_bits,
+        bits=record.scheme.scheme(insecure_for_tests=True).key_bits,
         epoch=record.epoch,
         fingerprint=record.key_id,
         signing_key=signing_key,

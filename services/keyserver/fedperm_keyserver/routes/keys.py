@@ -20,7 +20,7 @@ def key_routes(keys: Keys, operator: Guard) -> APIRouter:
         responses={**again(KeyStatus), **problems(401, 409)},
     )
     def create(key: Name, wanted: KeyRequest, response: Response) -> KeyStatus:
-        outcome = keys.create(key, wanted.key_bits)
+        outcome = keys.create(key, wanted)
         response.status_code = outcome.status
         return outcome.answer
 

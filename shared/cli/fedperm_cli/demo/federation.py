@@ -97,7 +97,7 @@ class DemoFederation:
         begun_at = time.monotonic()
         status = await operators.make_key(NAME, self.options.key_bits)
         took = as_seconds(time.monotonic() - begun_at)
-        self.tell("key", f"{status.key_bits} bits, made in {took}")
+        self.tell("key", f"{status.scheme}, made in {took}")
         await operators.make_token(NAME, self.options.clients, self.folder.enrolment_token)
 
     def _start_clients(self, launcher: Launcher) -> list[RunningProcess]:

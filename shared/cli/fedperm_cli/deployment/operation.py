@@ -51,7 +51,7 @@ class Operation:
         begun_at = time.monotonic()
         status = await operators.make_key(options.key, options.key_bits)
         took = as_seconds(time.monotonic() - begun_at)
-        self.tell("key", f"{options.key}, {status.key_bits} bits, there after {took}")
+        self.tell("key", f"{options.key}, {status.scheme}, there after {took}")
 
     async def _write_token(self, operator: KeyOperator) -> None:
         options = self.options

@@ -9,6 +9,7 @@ from fedperm.api.connection import Patience
 from fedperm.services import AGGREGATOR, KEY_SERVER
 from fedperm.wire.aggregator import RoundReport, RunStatus
 from fedperm.wire.key_server import KeyRequest, KeyStatus, TokenRequest, TokenStatus
+from fedperm.wire.statements import SchemeSpec
 from fedperm_cli.client.tokens import issue_token
 from fedperm_cli.federation.launcher import Launcher
 from fedperm_cli.run.creation import create_run
@@ -55,7 +56,8 @@ class Operators:
     runs: RunOperator
 
     async def make_key(self, key: str, key_bits: int) -> KeyStatus:
-        return await self.keys.api.create_key(key, KeyRequest(key_bits=key_bits), self.keys.token)
+        wanted = KeyRequest(scheme=SchemeSpec.of_bits(key_bits))
+        return await self.keys.api.create_key(key, wanted, self.keys.token)
 
     async def make_token(self, key: str, uses: int, file: Path) -> TokenStatus:
         """With which so many clients can enrol."""

@@ -10,6 +10,7 @@ import typer
 
 from fedperm.schemes.registry import DEFAULT_KEY_BITS
 from fedperm.wire.key_server import KeyList, KeyRequest, KeyStatus
+from fedperm.wire.statements import SchemeSpec
 from fedperm_cli.exit_codes import EPILOG
 from fedperm_cli.keys.audit import VerifiedLog, read_log
 from fedperm_cli.keys.kept_end import KeptEnd
@@ -32,9 +33,10 @@ def create(
     access: AsKeyOperator,
     output: Output,
 ) -> None:
-    """Make a key with its first epoch. Again with the same length: nothing changes."""
+    """Make a key with its first epoch. Again with the same parameters: nothing changes."""
     as_json = output.is_json()
-    status = asyncio.run(_create(access, key, KeyRequest(key_bits=key_bits)))
+    wanted = KeyRequest(scheme=SchemeSpec.of_bits(key_bits))
+    status = asyncio.run(_create(access, key, wanted))
     if as_json:
         typer.echo(status.model_dump_json())
     else:

@@ -11,7 +11,8 @@ def print_key(status: KeyStatus) -> None:
     show(
         facts(
             ("key", status.key),
-            ("length", f"{status.key_bits} bits"),
+            ("scheme", str(status.scheme)),
+            ("held", status.keys),
             ("newest epoch", str(status.latest_epoch)),
             ("fingerprint", status.key_id),
             ("made", as_time(status.created_at)),
@@ -20,10 +21,11 @@ def print_key(status: KeyStatus) -> None:
 
 
 def print_keys(found: KeyList) -> None:
-    table = listing("key", "bits", "epoch", "fingerprint", "made", right=("bits", "epoch"))
+    table = listing("key", "scheme", "held", "epoch", "fingerprint", "made", right=("epoch",))
     for key in found.keys:
         made = as_time(key.created_at)
-        table.add_row(key.key, str(key.key_bits), str(key.latest_epoch), key.key_id[:16], made)
+        scheme, epoch = str(key.scheme), str(key.latest_epoch)
+        table.add_row(key.key, scheme, key.keys, epoch, key.key_id[:16], made)
     show(table if found.keys else "no keys yet: fedperm keys create NAME")
 
 

@@ -125,6 +125,5 @@ class Preflight:
 
 def _words(record: EpochRecord) -> str:
     return (
-        f"{record.key}, {record.key_bits} bits, epoch {record.epoch}, fingerprint "
-        f"{record.key_id[:SHOWN]}"
+        f"{record.key}, {record.scheme}, epoch {record.epoch}, fingerprint {record.key_id[:SHOWN]}"
     )

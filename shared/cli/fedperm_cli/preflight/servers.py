@@ -4,7 +4,7 @@ import fedperm
 from fedperm.api.health import ServerFacts, facts_of
 from fedperm.clock import Clock
 from fedperm.errors import FedPermError
-from fedperm.run_document import PROTOCOL
+from fedperm.protocol import PROTOCOL
 from fedperm.services import ServiceSpec
 from fedperm.wire.statements import CLOCK_LEEWAY_SECONDS
 from fedperm_cli.preflight.findings import Finding, failed, good, skipped

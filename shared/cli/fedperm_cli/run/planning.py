@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from fedperm.axes import Axes
 from fedperm.noise.law import FINE_GRID, GridLaplace
 from fedperm.norm_bound import honest_limit
 from fedperm.planner import Plan, plan
@@ -16,7 +17,7 @@ from fedperm.run_document import (
     NormSpec,
     RunDocument,
 )
-from fedperm.schemes.registry import default_scheme
+from fedperm.schemes.registry import make_scheme
 from fedperm.windows import Geometry
 from fedperm_cli.average_noise import AverageNoise
 from fedperm_cli.privacy.settings import Settings
@@ -101,7 +102,9 @@ def _shape(options: RunOptions, model: ModelSpec, key: KeySpec, noise: NoiseSpec
         k2=shuffle.k2,
         clients=rounds_of(options).clients_per_round,
         laplace_scale=noise.laplace_scale,
-        scheme=default_scheme(key.key_bits, insecure_for_tests=options.insecure_test_key),
+        scheme=make_scheme(
+            Axes().scheme, key.parameters, insecure_for_tests=options.insecure_test_key
+        ),
         value_bits=options.value_bits,
     )
 

@@ -44,7 +44,7 @@ async def prepare(run: str, options: RunOptions, keys: KeyServerApi) -> Prepared
     check(options)
     key = required("--key", options.key)
     status, identity = await keys.key(key), await keys.identity()
-    spec = KeySpec(key=key, key_bits=status.key_bits, signing_key=identity.signing_key)
+    spec = KeySpec(key=key, parameters=status.scheme.parameters, signing_key=identity.signing_key)
     start = starting_point(options)
     return PreparedRun(plan_run(run, options, start.spec, spec), start.body)
 

@@ -7,7 +7,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
 import fedperm
-from fedperm.run_document import PROTOCOL
+from fedperm.protocol import PROTOCOL
 from fedperm.web.metrics import HttpMetrics
 
 Check = Callable[[], None]

@@ -4,10 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from fedperm.schemes.registry import DEFAULT_KEY_BITS
 from fedperm.wire.message import Many, Message, Name, Sha256
 from fedperm.wire.public_keys import KeyText
-from fedperm.wire.statements import Audience, Epoch
+from fedperm.wire.statements import Audience, Epoch, SchemeSpec
 
 LONGEST_TOKEN_LIFE_SECONDS = 365 * 24 * 3600.0
 
@@ -20,14 +19,18 @@ class Identity(Message):
 
 
 class KeyRequest(Message):
-    key_bits: int = DEFAULT_KEY_BITS
+    """`keys` says who is to hold the secret half."""
+
+    scheme: SchemeSpec = SchemeSpec()
+    keys: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,30}$")] = "shared"
 
 
 class KeyStatus(Message):
     """A key and its newest epoch. `key_id` is the fingerprint of that epoch's public key."""
 
     key: Name
-    key_bits: int
+    scheme: SchemeSpec
+    keys: str
     latest_epoch: Epoch
     key_id: Sha256
     created_at: float

@@ -9,13 +9,13 @@
 | Manifest: this upload is mine, for that round | client | aggregator |
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from fedperm.errors import UnauthenticatedError, UntrustedError
-from fedperm.schemes.registry import default_scheme
-from fedperm.schemes.scheme import PublicKey
+from fedperm.schemes.registry import DEFAULT_SCHEME, default_scheme, make_scheme
+from fedperm.schemes.scheme import PublicKey, Scheme
 from fedperm.services import SERVICES, service_for
 from fedperm.wire.message import Message, Name, Sha256
 from fedperm.wire.public_keys import KeyText
@@ -25,7 +25,8 @@ Epoch = Annotated[int, Field(ge=1, lt=1 << 31)]
 RoundNumber = Annotated[int, Field(ge=1, lt=1 << 31)]
 PosixSeconds = Annotated[int, Field(ge=0, lt=1 << 53)]
 """Bounded: one that no float holds would crash whoever compares it with a clock."""
-Hexadecimal = Annotated[str, Field(pattern=r"^[0-9a-f]+$", max_length=1024)]
+KeyMaterial = Annotated[str, Field(pattern=r"^[0-9a-f]+$", max_length=4096)]
+Parameter = Annotated[int, Field(ge=0, lt=1 << 31)]
 
 CLOCK_LEEWAY_SECONDS = 60.0
 """How far two parties' clocks may differ."""
@@ -69,20 +70,59 @@ class Confirmation(Message):
     jwk: JsonWebKey
 
 
+class SchemeSpec(Message):
+    """A scheme by its name (`fedperm.schemes`), and its parameters, which are the scheme's own."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,30}$")] = DEFAULT_SCHEME.name
+    parameters: Annotated[dict[str, Parameter], Field(max_length=16)] = Field(
+        default_factory=lambda: dict(DEFAULT_SCHEME.parameters)
+    )
+
+    @classmethod
+    def of(cls, scheme: Scheme) -> "SchemeSpec":
+        return cls(name=scheme.name, parameters=dict(scheme.parameters))
+
+    @classmethod
+    def of_bits(cls, key_bits: int) -> "SchemeSpec":
+        """The default scheme with keys of this length; an impossible one is refused."""
+        return cls.of(default_scheme(key_bits, insecure_for_tests=True))
+
+    def scheme(self, *, insecure_for_tests: bool = False) -> Scheme:
+        return make_scheme(self.name, self.parameters, insecure_for_tests=insecure_for_tests)
+
+    def __str__(self) -> str:
+        """For people: paillier (key_bits 2048)."""
+        chosen = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+        return f"{self.name} ({chosen})" if chosen else self.name
+
+
 class EpochRecord(Statement):
+    """`keys` says who holds the secret half; `public` is the key as its scheme writes it."""
+
     typ: ClassVar[str] = "fedperm-epoch+jwt"
 
     key: Name
     epoch: Epoch
-    key_bits: int
-    n: Hexadecimal
+    scheme: SchemeSpec
+    keys: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,30}$")] = "shared"
+    public: Annotated[dict[str, KeyMaterial], Field(max_length=16)]
     key_id: Sha256
     iat: int
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_fedperm_1(cls, members: Any) -> Any:
+        """Records signed under the first version knew Paillier alone, and cannot be signed anew."""
+        if isinstance(members, dict) and {"key_bits", "n"} <= members.keys():
+            rest = {name: members[name] for name in members.keys() - {"key_bits", "n"}}
+            scheme = {"name": "paillier", "parameters": {"key_bits": members["key_bits"]}}
+            return {**rest, "scheme": scheme, "public": {"n": members["n"]}}
+        return members
+
     def public_key(self, *, insecure_for_tests: bool = False) -> PublicKey:
-        """The key, checked against the record's own size and fingerprint."""
-        scheme = default_scheme(self.key_bits, insecure_for_tests=insecure_for_tests)
-        public_key = scheme.public_key({"n": self.n})
+        """The key, checked against the record's own parameters and fingerprint."""
+        scheme = self.scheme.scheme(insecure_for_tests=insecure_for_tests)
+        public_key = scheme.public_key(self.public)
         if public_key.key_id != self.key_id:
             raise UntrustedError(
                 f"epoch {self.epoch} of key {self.key} does not hold the key that it names",

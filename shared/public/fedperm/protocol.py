@@ -1,0 +1,20 @@
+"""The one version of everything that crosses the wire, is signed, or is stored to be read later.
+
+`fedperm/N` names the paths, messages, statements, bodies and run documents together. N goes up by
+one with any change after which a party of the old version would misread or refuse what a new one
+sends, and that is any change of a message, since unknown members are refused. Parties of different
+versions do not work together: each says which one it speaks (`/version`, `Participation`), and
+whoever notices the difference names both and says which to upgrade.
+
+What was stored under an older version can be read for good: run documents and epoch records, whose
+signed or hashed bytes cannot be rewritten, by the classes that hold them; tables by revisions; a
+client's state directory by `fedperm_client.state_directory`. A program refuses what a newer one has
+stored. docs/protocol.md, "Versions", has the rule, and ADR 12 the reasons.
+"""
+
+from typing import Final, Literal
+
+PROTOCOL: Final = "fedperm/2"
+FIRST_PROTOCOL: Final = "fedperm/1"
+Protocol = Literal["fedperm/1", "fedperm/2"]
+"""Of stored documents; what is sent is of the newest."""
