@@ -10,7 +10,8 @@ import pytest
 
 from fedperm.errors import BodyError
 from fedperm.wire.aggregator import UpdateState
-from fedperm_aggregator.checking import CheckJob, Terms, Verdict, check_update, read_member
+from fedperm_aggregator.checking import CheckJob, check_update, read_member
+from fedperm_aggregator.records import UpdateTerms, Verdict
 from tests.aggregator.parties import (
     Client,
     KeyServer,
@@ -26,13 +27,17 @@ def server(small_key) -> KeyServer:
     return KeyServer(ManualClock(), {1: small_key})
 
 
-def stored(folder: Path, server: KeyServer, **changes) -> tuple[Path, Terms, Prepared]:
+def stored(folder: Path, server: KeyServer, **changes) -> tuple[Path, UpdateTerms, Prepared]:
     document = document_of(server, **changes)
     pair = server.pairs[1]
     prepared = Client("ada").prepare(document, 1, 1, pair, Random(3))
     path = folder / "ada"
     path.write_bytes(prepared.body)
-    return path, Terms(document.content.plan, document.content.bound, pair.public_key), prepared
+    return (
+        path,
+        UpdateTerms(document.content.plan, document.content.bound, pair.public_key),
+        prepared,
+    )
 
 
 def test_a_check_finds_the_norms_and_what_it_cost(tmp_path, server):

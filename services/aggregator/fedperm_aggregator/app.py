@@ -43,13 +43,13 @@ from fedperm_aggregator.polls import Polls
 from fedperm_aggregator.pool import WorkerPool
 from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.reception import Reception
+from fedperm_aggregator.records import JobKind
 from fedperm_aggregator.rounds import Rounds
 from fedperm_aggregator.routes import dashboard, events, participants, rounds, runs, updates
 from fedperm_aggregator.runs import Runs
 from fedperm_aggregator.services import Services
 from fedperm_aggregator.settings import AggregatorSettings
 from fedperm_aggregator.stores import Stores, open_stores
-from fedperm_aggregator.tables import JobKind
 from fedperm_aggregator.validation import Validation
 
 THREADS = 8

@@ -13,43 +13,15 @@ import numpy as np
 from fedperm.aggregation import BoundedUpdate
 from fedperm.errors import BodyError, MessageError, SharedFactorError
 from fedperm.fold_job import StoredMasks
-from fedperm.norm_bound import BoundedValues, NormBound
-from fedperm.paillier import PublicKey
-from fedperm.planner import Plan
-from fedperm.wire.aggregator import UpdateState
+from fedperm.norm_bound import BoundedValues
 from fedperm.wire.update import decode_update, update_body
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What a run says about its updates."""
-
-    plan: Plan
-    bound: NormBound | None
-    public_key: PublicKey
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What checking an update found. `reason` is empty for a valid one; `reveals_key` if it
-    holds a factor of the public key."""
-
-    reason: str = ""
-    reveals_key: bool = False
-    norm_before: float | None = None
-    norm_after: float | None = None
-    bounded: bool | None = None
-    cpu_seconds: float = 0.0
-
-    @property
-    def state(self) -> UpdateState:
-        return UpdateState.REJECTED if self.reason else UpdateState.VALID
+from fedperm_aggregator.records import UpdateTerms, Verdict
 
 
 @dataclass(frozen=True)
 class CheckJob:
     path: Path
-    terms: Terms
+    terms: UpdateTerms
 
 
 def check_update(job: CheckJob) -> Verdict:
@@ -78,7 +50,7 @@ def _examine(job: CheckJob) -> Verdict:
     )
 
 
-def read_member(path: Path, sha256: str, terms: Terms) -> BoundedUpdate:
+def read_member(path: Path, sha256: str, terms: UpdateTerms) -> BoundedUpdate:
     """A checked update as it is folded: its values bounded once more, which gives the same, its
     masks where they lie. A file that changed since it was acknowledged is refused."""
     octets = mapped(path)

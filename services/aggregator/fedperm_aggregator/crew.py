@@ -18,8 +18,8 @@ from fedperm.durable_file import says_disk_is_full
 from fedperm.errors import BusyError, FedPermError, ServiceError
 from fedperm.workers import Workers
 from fedperm_aggregator.pool import WorkerPool
-from fedperm_aggregator.stores.jobs import JobStore, Lease
-from fedperm_aggregator.tables import JobKind
+from fedperm_aggregator.records import JobKind, Lease
+from fedperm_aggregator.stores.jobs import JobStore
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.wire.public_keys import signing_key
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import EpochRecord
-from fedperm_aggregator.checking import Terms
+from fedperm_aggregator.records import UpdateTerms
 from fedperm_aggregator.stores import Stores
 
 _REMEMBERED = 64
@@ -24,11 +24,11 @@ class Documents:
     def _document(self, run: str) -> FrozenDocument:
         return FrozenDocument(self._stores.runs.document(run))
 
-    def _terms(self, run: str, epoch: int) -> Terms:
+    def _terms(self, run: str, epoch: int) -> UpdateTerms:
         document = self.of(run).content
         record = epoch_record(self._stores.runs.epoch(run, epoch), document)
         public_key = record.public_key(insecure_for_tests=document.insecure_for_tests)
-        return Terms(document.plan, document.bound, public_key)
+        return UpdateTerms(document.plan, document.bound, public_key)
 
 
 def epoch_record(text: str, document: RunDocument) -> EpochRecord:

@@ -13,10 +13,8 @@ from fedperm_aggregator.blobs import Blobs
 from fedperm_aggregator.checking import read_member
 from fedperm_aggregator.documents import Documents
 from fedperm_aggregator.pool import WorkerPool
+from fedperm_aggregator.records import Aggregate, FoldProgress, Lease, SealedRound
 from fedperm_aggregator.stores import Stores
-from fedperm_aggregator.stores.events import Progress
-from fedperm_aggregator.stores.jobs import Lease
-from fedperm_aggregator.stores.rounds import Aggregate, SealedRound
 
 PROGRESS_SECONDS = 1.0
 """Progress is told this often at most."""
@@ -85,7 +83,7 @@ class Folding:
             now = self._clock.now()
             if abs(now - told_at) >= PROGRESS_SECONDS:
                 told_at = now
-                mark = Progress(lease.run, lease.round, phase, done, total)
+                mark = FoldProgress(lease.run, lease.round, phase, done, total)
                 with contextlib.suppress(ServiceError):
                     self._stores.events.progress(mark, now)
 

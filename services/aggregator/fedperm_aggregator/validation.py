@@ -2,11 +2,11 @@
 
 from fedperm.clock import Clock
 from fedperm_aggregator.blobs import Blobs
-from fedperm_aggregator.checking import CheckJob, Verdict, check_update
+from fedperm_aggregator.checking import CheckJob, check_update
 from fedperm_aggregator.documents import Documents
 from fedperm_aggregator.pool import WorkerPool
+from fedperm_aggregator.records import Lease, Verdict
 from fedperm_aggregator.stores import Stores
-from fedperm_aggregator.stores.jobs import Lease
 
 
 class Validation:
