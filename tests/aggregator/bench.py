@@ -29,8 +29,8 @@ from fedperm.wire.aggregator import (
 )
 from fedperm.workers import Workers
 from fedperm_aggregator.app import Parts, build_app
+from fedperm_aggregator.jobs.pool import WorkerPool
 from fedperm_aggregator.migrations import SCHEMA
-from fedperm_aggregator.pool import WorkerPool
 from fedperm_aggregator.services import Services
 from fedperm_aggregator.settings import AggregatorSettings
 from fedperm_aggregator.stores.events import EventStore

@@ -11,8 +11,8 @@ from sqlalchemy import func, select
 
 from fedperm.wire.aggregator import Event, EventKind, RoundState, UpdateState
 from fedperm.workers import Workers
-from fedperm_aggregator.checking import CheckJob
-from fedperm_aggregator.crew import MOST_ATTEMPTS
+from fedperm_aggregator.jobs.check import CheckJob
+from fedperm_aggregator.jobs.runner import MAX_ATTEMPTS
 from fedperm_aggregator.stores.jobs import JobStore
 from fedperm_aggregator.tables import JobRow
 from tests.aggregator.bench import IN_THIS_PROCESS, Aggregator, Bench
@@ -170,9 +170,9 @@ async def test_a_job_that_fails_is_tried_again(opened: Bench, clients: list[Clie
 async def test_an_update_that_cannot_be_checked_is_rejected_after_five_attempts(
     opened: Bench, clients: list[Client]
 ):
-    use(opened.aggregator, Failing(MemoryError(), times=MOST_ATTEMPTS))
+    use(opened.aggregator, Failing(MemoryError(), times=MAX_ATTEMPTS))
     await opened.contribute(1, clients[0])
-    await attempt(opened, MOST_ATTEMPTS)
+    await attempt(opened, MAX_ATTEMPTS)
     report = await opened.api.update(opened.run, 1, "ada", OPERATOR)
     assert report.state is UpdateState.REJECTED
     assert report.reason == "could not be checked: MemoryError (5 attempts)"
@@ -187,7 +187,7 @@ async def test_a_round_that_cannot_be_folded_is_aborted_after_five_attempts(
     await opened.contribute(1, *clients)
     await check_all(opened)
     use(opened.aggregator, Failing(MemoryError(), times=-1))
-    await attempt(opened, MOST_ATTEMPTS)
+    await attempt(opened, MAX_ATTEMPTS)
     outcome = await opened.api.outcome(opened.run, 1, OPERATOR)
     assert outcome.state is RoundState.ABORTED
     assert outcome.reason == "could not be folded: MemoryError (5 attempts)"
@@ -205,7 +205,7 @@ async def test_an_upload_that_the_disk_changed_is_not_added_silently(
     octets = bytearray(path.read_bytes())
     octets[-1] ^= 1
     path.write_bytes(octets)
-    await attempt(opened, MOST_ATTEMPTS)
+    await attempt(opened, MAX_ATTEMPTS)
     outcome = await opened.api.outcome(opened.run, 1, OPERATOR)
     assert outcome.state is RoundState.ABORTED
     assert "has changed since it was accepted" in outcome.reason
@@ -272,7 +272,7 @@ async def test_an_upload_that_kills_workers_takes_no_other_with_it(
     aggregator, broken = opened.aggregator, 0
     use(aggregator, Mortal("ben"))
     await opened.contribute(1, *clients)
-    for _ in range(4 * MOST_ATTEMPTS):
+    for _ in range(4 * MAX_ATTEMPTS):
         await aggregator.services.foreman.tick()
         if await opened.state(1) is not RoundState.OPEN:
             break
@@ -284,7 +284,7 @@ async def test_an_upload_that_kills_workers_takes_no_other_with_it(
         broken += pool.is_broken
         opened.clock.advance(1)
     await aggregator.tick()
-    assert broken == 1 + MOST_ATTEMPTS
+    assert broken == 1 + MAX_ATTEMPTS
     assert await check_sum(opened, 1) == ("ada", "cleo")
     report = await opened.api.update(opened.run, 1, "ben", OPERATOR)
     assert report.reason == "could not be checked: BrokenProcessPool (5 attempts)"

@@ -12,7 +12,7 @@ import pytest
 from fedperm import crash_points
 from fedperm.errors import BusyError, StorageFullError
 from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
-from fedperm_aggregator.crew import MOST_ATTEMPTS, OUTAGE_PAUSE_SECONDS
+from fedperm_aggregator.jobs.runner import MAX_ATTEMPTS, OUTAGE_PAUSE_SECONDS
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.gated import PATIENCE_SECONDS
@@ -25,7 +25,7 @@ NO_ROOM = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 LOCKED = BusyError("the database is locked", "try again in a second")
 FULL = StorageFullError("the database has no room left", "free disk space and try again")
 
-LONG = MOST_ATTEMPTS + 2
+LONG = MAX_ATTEMPTS + 2
 """Attempts: more than a job has."""
 
 
@@ -135,7 +135,7 @@ async def test_an_outage_that_cannot_even_be_written_down_costs_no_attempt(
                 await opened.aggregator.services.foreman.tick()
             await opened.aggregator.services.foreman.drain()
             opened.clock.advance(20)
-        assert times() > MOST_ATTEMPTS
+        assert times() > MAX_ATTEMPTS
     await opened.aggregator.tick()
     opened.clock.advance(OUTAGE_PAUSE_SECONDS)
     await opened.aggregator.tick()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fedperm_aggregator.pool import LOOKS, process_pool
+from fedperm_aggregator.jobs.pool import LOOKS, process_pool
 
 PATIENCE_SECONDS = 120.0
 SILENCE_SECONDS = 5.0
@@ -96,7 +96,7 @@ def test_a_pool_is_closed_although_a_worker_is_stopped():
 
 PARENT = """
 import os, time
-from fedperm_aggregator.pool import process_pool
+from fedperm_aggregator.jobs.pool import process_pool
 if __name__ == "__main__":
     pool = process_pool(1, 30.0)
     print(pool.workers.executor.submit(os.getpid).result(), flush=True)

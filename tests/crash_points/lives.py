@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from fedperm.workers import Workers
-from fedperm_aggregator.pool import WorkerPool
+from fedperm_aggregator.jobs.pool import WorkerPool
 from tests.crash_points.paced import Dial, PacedExecutor, ShiftedClock
 
 PACE, TOLL = "pace", "toll"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from fedperm.crash_points import watching
-from fedperm_aggregator import folding
 from fedperm_aggregator.contributions import Contributions
+from fedperm_aggregator.jobs import fold
 from tests.aggregator.bench import Aggregator, quick_folder
 from tests.aggregator.parties import ManualClock
 from tests.crash_points.aftermath import contradictions, missing, repetitions
@@ -141,13 +141,13 @@ async def test_a_row_that_is_written_before_its_file_is_found(
 async def test_a_member_that_is_folded_twice_and_one_that_is_left_out_are_found(
     aggregator: Immortal, run: CountedRun, monkeypatch: pytest.MonkeyPatch
 ):
-    honest = folding.fold
+    honest = fold.fold
 
     def twice(updates, *rest):
         total, cost = honest([updates[0], updates[0]], *rest)
         return replace(total, contributors=2), cost
 
-    monkeypatch.setattr(folding, "fold", twice)
+    monkeypatch.setattr(fold, "fold", twice)
     with pytest.raises(AssertionError):
         await publish(run)
     assert aggregator.tally.double == [f"{CLIENTS[0].name} in round 1: 2 times"]

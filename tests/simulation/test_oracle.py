@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from fedperm_aggregator import folding
 from fedperm_aggregator.admission import StoredUpdate
 from fedperm_aggregator.contributions import Contributions
+from fedperm_aggregator.jobs import fold
 from fedperm_client.outbox import Outbox
 from fedperm_client.settler import Settler
 from tests.simulation.lines import Mishap
@@ -44,13 +44,13 @@ def test_nothing_is_objected_to_the_product_as_it_is():
 
 
 def test_a_member_that_is_folded_twice_is_double(monkeypatch: pytest.MonkeyPatch):
-    honest = folding.fold
+    honest = fold.fold
 
     def twice(updates, *rest):
         total, cost = honest([*updates, updates[0]], *rest)
         return replace(total, contributors=len(updates)), cost
 
-    monkeypatch.setattr(folding, "fold", twice)
+    monkeypatch.setattr(fold, "fold", twice)
     assert objections() == ["double"]
 
 

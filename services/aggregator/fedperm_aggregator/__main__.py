@@ -12,9 +12,9 @@ from fedperm.state_folder import sole_user
 from fedperm.web.server_settings import run_server
 from fedperm.web.serving import serve
 from fedperm_aggregator.app import Parts, build_app
+from fedperm_aggregator.jobs.pool import process_pool
 from fedperm_aggregator.journal import Watcher
 from fedperm_aggregator.migrations import SCHEMA
-from fedperm_aggregator.pool import process_pool
 from fedperm_aggregator.settings import AggregatorSettings
 
 

@@ -23,7 +23,6 @@ from fedperm_aggregator.blobs import Blobs
 from fedperm_aggregator.changes import Changes
 from fedperm_aggregator.conductor import Conductor
 from fedperm_aggregator.contributions import Contributions
-from fedperm_aggregator.crew import Crew, Trade
 from fedperm_aggregator.dashboard.dashboard import LOGIN_BURST, LOGINS_PER_SECOND, Dashboard
 from fedperm_aggregator.dashboard.demonstration import Demonstrations
 from fedperm_aggregator.dashboard.live import Live
@@ -31,16 +30,18 @@ from fedperm_aggregator.dashboard.observer import Sources
 from fedperm_aggregator.dashboard.sessions import Sessions
 from fedperm_aggregator.documents import Documents
 from fedperm_aggregator.event_stream import EventStream
-from fedperm_aggregator.folding import Folding
 from fedperm_aggregator.foreman import Foreman
 from fedperm_aggregator.gate import Gate
 from fedperm_aggregator.housekeeping import Housekeeping
+from fedperm_aggregator.jobs.check import CheckHandler
+from fedperm_aggregator.jobs.fold import FoldHandler
+from fedperm_aggregator.jobs.pool import WorkerPool
+from fedperm_aggregator.jobs.runner import JobHandler, JobRunner
 from fedperm_aggregator.journal import Journal, Watcher
 from fedperm_aggregator.lane import Lane
 from fedperm_aggregator.metrics import AggregatorMetrics
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.polls import Polls
-from fedperm_aggregator.pool import WorkerPool
 from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.reception import Reception
 from fedperm_aggregator.records import JobKind
@@ -50,7 +51,6 @@ from fedperm_aggregator.runs import Runs
 from fedperm_aggregator.services import Services
 from fedperm_aggregator.settings import AggregatorSettings
 from fedperm_aggregator.stores import Stores, open_stores
-from fedperm_aggregator.validation import Validation
 
 THREADS = 8
 """For files and the database; the framework gets as many for its handlers. Transactions wait for
@@ -199,7 +199,7 @@ def _foreman(parts: Parts, common: _Common, registry: CollectorRegistry) -> Fore
     metrics = AggregatorMetrics(registry, lambda: c.presence.online(clock.now()))
     return Foreman(
         Conductor(c.stores, c.documents, c.presence, clock, randomness),
-        _crew(parts, common),
+        _job_runner(parts, common),
         Attendance(c.stores, c.presence, clock),
         Housekeeping(c.stores, c.blobs),
         Journal(c.stores.events, metrics, parts.watchers),
@@ -207,10 +207,10 @@ def _foreman(parts: Parts, common: _Common, registry: CollectorRegistry) -> Fore
     )
 
 
-def _crew(parts: Parts, common: _Common) -> Crew:
+def _job_runner(parts: Parts, common: _Common) -> JobRunner:
     c, pool, clock, randomness = common, parts.pool, parts.clock, parts.randomness
-    trades: dict[JobKind, Trade] = {
-        JobKind.CHECK: Validation(c.stores, c.documents, c.blobs, pool, clock),
-        JobKind.FOLD: Folding(c.stores, c.documents, c.blobs, pool, clock, randomness),
+    handlers: dict[JobKind, JobHandler] = {
+        JobKind.CHECK: CheckHandler(c.stores, c.documents, c.blobs, pool, clock),
+        JobKind.FOLD: FoldHandler(c.stores, c.documents, c.blobs, pool, clock, randomness),
     }
-    return Crew(c.stores.jobs, trades, pool, clock, randomness, parts.settings.lease_seconds)
+    return JobRunner(c.stores.jobs, handlers, pool, clock, randomness, parts.settings.lease_seconds)

@@ -11,9 +11,9 @@ from fedperm.wire.model import decode_model, model_body
 from fedperm.wire.statements import EpochRecord
 from fedperm_aggregator.admission import check_size
 from fedperm_aggregator.blobs import Blobs, PublishedFile
-from fedperm_aggregator.checking import mapped
 from fedperm_aggregator.documents import Documents, epoch_record
 from fedperm_aggregator.incoming import Body
+from fedperm_aggregator.jobs.check import mapped
 from fedperm_aggregator.reception import Received, Reception
 from fedperm_aggregator.stores import Stores
 

@@ -17,20 +17,20 @@ from fedperm.clock import Clock
 from fedperm.durable_file import says_disk_is_full
 from fedperm.errors import BusyError, FedPermError, ServiceError
 from fedperm.workers import Workers
-from fedperm_aggregator.pool import WorkerPool
+from fedperm_aggregator.jobs.pool import WorkerPool
 from fedperm_aggregator.records import JobKind, Lease
 from fedperm_aggregator.stores.jobs import JobStore
 
 log = logging.getLogger(__name__)
 
-MOST_ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 PAUSE_SECONDS = 0.5
 """Between attempts, times the number of attempts made."""
 OUTAGE_PAUSE_SECONDS = 5.0
 """Before a job that found no room on the disk, or no database, is tried again."""
 
 
-class Trade(Protocol):
+class JobHandler(Protocol):
     """One kind of job."""
 
     def perform(self, lease: Lease) -> None:
@@ -40,7 +40,7 @@ class Trade(Protocol):
         """After the last attempt."""
 
 
-class Crew:
+class JobRunner:
     """A worker process that dies breaks the pool, and with it every job that was in it. All of
     them are suspects then, and jobs run one at a time until none is left: only a job that breaks
     the pool alone is charged with an attempt. One bad upload cannot get its neighbours refused.
@@ -51,20 +51,20 @@ class Crew:
     def __init__(
         self,
         jobs: JobStore,
-        trades: Mapping[JobKind, Trade],
+        handlers: Mapping[JobKind, JobHandler],
         pool: WorkerPool,
         clock: Clock,
         randomness: Random,
         lease_seconds: float,
     ) -> None:
         self._jobs = jobs
-        self._trades = trades
+        self._handlers = handlers
         self._pool = pool
         self._clock = clock
         self._randomness = randomness
         self._lease_seconds = lease_seconds
         self._hands = 2 * pool.workers.count
-        self._threads = ThreadPoolExecutor(self._hands, "crew")
+        self._threads = ThreadPoolExecutor(self._hands, "jobs")
         self._at_work: dict[Lease, Future[None]] = {}
         self._suspects: set[int] = set()
         self._held_up: dict[int, str] = {}
@@ -124,7 +124,7 @@ class Crew:
     def _carry_out(self, lease: Lease, is_alone: bool) -> None:
         workers = self._pool.workers
         try:
-            self._trades[lease.kind].perform(lease)
+            self._handlers[lease.kind].perform(lease)
         except BrokenExecutor as error:
             self._break(lease, error, workers, is_alone)
         except Exception as error:
@@ -154,9 +154,9 @@ class Crew:
         self._held_up.pop(lease.job, None)
         reason = _in_words(error)
         log.warning("attempt %d failed: %s", lease.attempt, reason, exc_info=error)
-        if lease.attempt >= MOST_ATTEMPTS:
+        if lease.attempt >= MAX_ATTEMPTS:
             self._suspects.discard(lease.job)
-            self._trades[lease.kind].give_up(lease, f"{reason} ({MOST_ATTEMPTS} attempts)")
+            self._handlers[lease.kind].give_up(lease, f"{reason} ({MAX_ATTEMPTS} attempts)")
         else:
             pause = min(PAUSE_SECONDS * lease.attempt, self._lease_seconds)
             self._jobs.try_again(lease, reason, self._clock.now(), pause)

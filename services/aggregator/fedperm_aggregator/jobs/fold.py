@@ -1,26 +1,31 @@
 """The job that folds a sealed round and publishes the encrypted sum."""
 
 import contextlib
+import hashlib
+from pathlib import Path
 from random import Random
 
 from fedperm import aggregation
-from fedperm.aggregation import fold, rerandomise
+from fedperm.aggregation import BoundedUpdate, fold, rerandomise
 from fedperm.clock import Clock
-from fedperm.errors import ServiceError
+from fedperm.errors import BodyError, ServiceError
+from fedperm.fold_job import StoredMasks
+from fedperm.norm_bound import BoundedValues
 from fedperm.wire.aggregate import aggregate_body, encode_aggregate
 from fedperm.wire.digest import sha256_of
+from fedperm.wire.update import update_body
 from fedperm_aggregator.blobs import Blobs
-from fedperm_aggregator.checking import read_member
 from fedperm_aggregator.documents import Documents
-from fedperm_aggregator.pool import WorkerPool
-from fedperm_aggregator.records import Aggregate, FoldProgress, Lease, SealedRound
+from fedperm_aggregator.jobs.check import mapped
+from fedperm_aggregator.jobs.pool import WorkerPool
+from fedperm_aggregator.records import Aggregate, FoldProgress, Lease, SealedRound, UpdateTerms
 from fedperm_aggregator.stores import Stores
 
 PROGRESS_SECONDS = 1.0
 """Progress is told this often at most."""
 
 
-class Folding:
+class FoldHandler:
     def __init__(
         self,
         stores: Stores,
@@ -88,3 +93,18 @@ class Folding:
                     self._stores.events.progress(mark, now)
 
         return tell
+
+
+def read_member(path: Path, sha256: str, terms: UpdateTerms) -> BoundedUpdate:
+    """A checked update as it is folded: its values bounded once more, which gives the same, its
+    masks where they lie. A file that changed since it was acknowledged is refused."""
+    octets = mapped(path)
+    if hashlib.sha256(octets).hexdigest() != sha256:
+        raise BodyError("a stored upload has changed since it was accepted", "check the disk")
+    body = update_body(terms.plan, terms.public_key)
+    values = body.decode(octets)["values"]
+    if terms.bound is None:
+        bounded = BoundedValues(values.copy(), 0.0, 0.0)
+    else:
+        bounded = terms.bound.apply(values, terms.plan.fixed_point)
+    return BoundedUpdate(StoredMasks(path, body.offset_of("masks")), bounded.values)

@@ -10,7 +10,8 @@ import pytest
 
 from fedperm.errors import BodyError
 from fedperm.wire.aggregator import UpdateState
-from fedperm_aggregator.checking import CheckJob, check_update, read_member
+from fedperm_aggregator.jobs.check import CheckJob, check_update
+from fedperm_aggregator.jobs.fold import read_member
 from fedperm_aggregator.records import UpdateTerms, Verdict
 from tests.aggregator.parties import (
     Client,
