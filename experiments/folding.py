@@ -11,6 +11,7 @@ import numpy as np
 
 from fedperm.aggregation import BoundedUpdate, fold
 from fedperm.blinding import BlindingPool
+from fedperm.blobs.files import FileBlobStore
 from fedperm.fold_job import StoredMasks
 from fedperm.masks import MaskEncoder
 from fedperm.permutation import draw_patterns
@@ -30,15 +31,15 @@ def stored_updates(light: Plan, key: SecretKey, folder: Path) -> list[BoundedUpd
     public = key.public_key
     encoder, pool = MaskEncoder(public, light), BlindingPool(SecretBlinding(key), RANDOMNESS)
     offset, updates = update_body(light, public).offset_of("masks"), []
+    store = FileBlobStore(folder)
     shape = (light.geometry.windows, light.geometry.k1)
     for number in range(CLIENTS):
         values = np.random.default_rng(number).integers(0, light.fixed_point.top + 1, shape)
         patterns = draw_patterns(light.geometry, RANDOMNESS)
         coded = values.astype(light.fixed_point.dtype)
         update = build_update(coded, patterns, light.geometry, encoder, pool)
-        path = folder / f"{number}.safetensors"
-        path.write_bytes(encode_update(update, light, public))
-        updates.append(BoundedUpdate(StoredMasks(path, offset), update.values))
+        upload = store.write(f"{number}.safetensors", encode_update(update, light, public))
+        updates.append(BoundedUpdate(StoredMasks(upload, offset), update.values))
     return updates
 
 

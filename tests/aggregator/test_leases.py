@@ -244,7 +244,7 @@ class Mortal(Executor):
         return len(self._held)
 
     def go_on(self) -> None:
-        self.is_broken = any(self._poison in job.path.name for _, _, job in self._held)
+        self.is_broken = any(self._poison in job.upload.url for _, _, job in self._held)
         for future, fn, job in self._held:
             if self.is_broken:
                 future.set_exception(BrokenProcessPool("a process died"))

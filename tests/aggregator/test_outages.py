@@ -59,7 +59,7 @@ async def test_an_upload_that_finds_no_room_leaves_nothing_behind(
     await check_refused(opened, clients[0], prepared, 507)
     monkeypatch.undo()
     for error, moment, status in (
-        (NO_ROOM, "Blobs.keep.unnamed", 507),
+        (NO_ROOM, "FileBlobStore.keep.unnamed", 507),
         (FULL, "UpdateStore.store.uncommitted", 507),
         (LOCKED, "UpdateStore.store.uncommitted", 503),
     ):
@@ -94,7 +94,7 @@ async def test_a_disk_that_stays_full_for_long_aborts_no_round(
     opened: Bench, clients: list[Client]
 ):
     await opened.contribute(1, *clients)
-    with failing(NO_ROOM, "Blobs.write_aggregate.unnamed") as times:
+    with failing(NO_ROOM, "FileBlobStore.write.unnamed") as times:
         await long_outage(opened)
         assert times() == LONG
         assert await opened.state(1) is RoundState.SEALED
@@ -128,7 +128,7 @@ async def test_an_outage_that_cannot_even_be_written_down_costs_no_attempt(
 ):
     """Neither the aggregate nor that it failed: as on a disk that holds the database too."""
     await opened.contribute(1, *clients)
-    moments = ("Blobs.write_aggregate.unnamed", "JobStore.give_back.uncommitted")
+    moments = ("FileBlobStore.write.unnamed", "JobStore.give_back.uncommitted")
     with failing(FULL, *moments) as times:
         for _ in range(LONG):
             with suppress(StorageFullError):
@@ -149,7 +149,7 @@ async def test_work_that_could_not_be_written_is_not_begun(
 
     await opened.contribute(1, *clients)
     monkeypatch.setattr(os, "posix_fallocate", refused_by_the_system)
-    with failing(NO_ROOM, "Blobs.write_aggregate.unnamed") as times:
+    with failing(NO_ROOM, "FileBlobStore.write.unnamed") as times:
         await long_outage(opened)
         assert times() == 0
     assert await opened.state(1) is RoundState.SEALED

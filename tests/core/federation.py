@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fedperm.aggregation import BoundedUpdate, EncryptedSum, fold
 from fedperm.averaging import unpack_sum
 from fedperm.blinding import BlindingPool, BlindingSource
+from fedperm.blobs.store import BlobRef
 from fedperm.errors import FedPermError
 from fedperm.fold_job import StoredMasks
 from fedperm.masks import MaskEncoder
@@ -19,6 +20,7 @@ from fedperm.paillier import PublicKey
 from fedperm.permutation import draw_patterns
 from fedperm.planner import Plan
 from fedperm.update import build_update
+from fedperm.wire.digest import sha256_of
 from fedperm.wire.update import decode_update, encode_update, update_body
 from fedperm.workers import Workers
 from fedperm_secret.decryption import Decryptor
@@ -67,8 +69,10 @@ def upload(
 
 
 def stored_update(path: Path, plan: Plan, key: PublicKey) -> BoundedUpdate:
-    update = decode_update(path.read_bytes(), plan, key)
-    masks = StoredMasks(path, update_body(plan, key).offset_of("masks"))
+    body = path.read_bytes()
+    update = decode_update(body, plan, key)
+    upload = BlobRef(path.as_uri(), sha256_of(body), len(body))
+    masks = StoredMasks(upload, update_body(plan, key).offset_of("masks"))
     return BoundedUpdate(masks, update.values)
 
 

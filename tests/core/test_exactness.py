@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fedperm.aggregation import combine, fold, rerandomise
 from fedperm.blinding import BlindingPool, PublicBlinding
-from fedperm.errors import BodyError, ParameterError, TooManyClientsError
+from fedperm.errors import BlobError, ParameterError, TooManyClientsError
 from fedperm.masks import MaskEncoder
 from fedperm.planner import plan
 from fedperm.update import Update
@@ -195,7 +195,7 @@ def test_a_stored_upload_that_lost_bytes_is_noticed(small_key, tmp_path, randomn
     coded = random_values(shape, randomness)
     update = upload(coded, shape, SecretBlinding(small_key), tmp_path / "u", randomness)
     (tmp_path / "u").write_bytes((tmp_path / "u").read_bytes()[:-70])
-    with pytest.raises(BodyError, match="shorter than when it was accepted"):
+    with pytest.raises(BlobError, match="has changed since it was accepted"):
         fold([update], shape, small_key.public_key, IN_THIS_PROCESS)
 
 

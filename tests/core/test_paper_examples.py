@@ -7,6 +7,7 @@ import pytest
 
 from fedperm.aggregation import BoundedUpdate, fold
 from fedperm.blinding import BlindingPool
+from fedperm.blobs.files import FileBlobStore
 from fedperm.ciphertexts import read_ciphertexts
 from fedperm.fold_job import StoredMasks
 from fedperm.masks import MaskEncoder
@@ -74,8 +75,8 @@ def test_the_aggregator_unshuffles_without_the_patterns(
     pool = BlindingPool(SecretBlinding(small_key), Random(1))
     masks = MaskEncoder(key, shape).encrypt(patterns, pool)
     values = np.array(shuffled, dtype=shape.fixed_point.dtype)
-    (tmp_path / "body").write_bytes(encode_update(Update(values, masks), shape, key))
-    stored = StoredMasks(tmp_path / "body", update_body(shape, key).offset_of("masks"))
+    upload = FileBlobStore(tmp_path).write("it", encode_update(Update(values, masks), shape, key))
+    stored = StoredMasks(upload, update_body(shape, key).offset_of("masks"))
     total, _ = fold([BoundedUpdate(stored, values)], shape, key, IN_THIS_PROCESS)
     assert Decryptor(small_key).decrypt(total.ciphertexts[0][0]) == 0x321
     assert decrypted_sum(total, shape, small_key).reshape(-1).tolist() == list(range(1, 13))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fedperm.audit_chain import START, ChainEnd, verify_chain
 from fedperm.averaging import average_update, unpack_sum
+from fedperm.blobs.registry import open_blob
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregate import decode_aggregate
 from fedperm.wire.aggregator import RoundOutcome, RoundState, UpdateState
@@ -136,10 +137,10 @@ class Judge:
             return 0.0
         document = self.document.content
         self._check_members(outcome, aggregator)
-        file = aggregator.process.services.rounds.aggregate("demo", outcome.round)
-        assert file is not None
+        published = aggregator.process.services.rounds.aggregate("demo", outcome.round)
+        assert published is not None
         key = _secret_key(key_server, outcome.epoch)
-        total = decode_aggregate(file.path.read_bytes(), document.plan, key.public_key)
+        total = decode_aggregate(open_blob(published).view(), document.plan, key.public_key)
         sums = unpack_sum(Decryptor(key).decrypt_sum(total), total.contributors, document.plan)
         self._check_sums(outcome, sums, key)
         return average_update(sums, total.contributors, document.plan, document.noise.clip)

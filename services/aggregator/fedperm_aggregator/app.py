@@ -12,6 +12,7 @@ from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
+from fedperm.blobs.store import BlobStore
 from fedperm.clock import Clock
 from fedperm.database import Database
 from fedperm.web.credentials import OperatorCredential
@@ -19,7 +20,6 @@ from fedperm.web.documentation import problems
 from fedperm.web.rate_limit import RateLimit
 from fedperm.web.service import build_service
 from fedperm_aggregator.attendance import Attendance
-from fedperm_aggregator.blobs import Blobs
 from fedperm_aggregator.changes import Changes
 from fedperm_aggregator.conductor import Conductor
 from fedperm_aggregator.contributions import Contributions
@@ -43,7 +43,6 @@ from fedperm_aggregator.metrics import AggregatorMetrics
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.polls import Polls
 from fedperm_aggregator.presence import Presence
-from fedperm_aggregator.reception import Reception
 from fedperm_aggregator.records import JobKind
 from fedperm_aggregator.rounds import Rounds
 from fedperm_aggregator.routes import dashboard, events, participants, rounds, runs, updates
@@ -66,6 +65,7 @@ class Parts:
     settings: AggregatorSettings
     operator: OperatorCredential
     database: Database
+    blobs: BlobStore
     pool: WorkerPool
     clock: Clock
     randomness: Random
@@ -78,10 +78,9 @@ class _Common:
 
     stores: Stores
     documents: Documents
-    blobs: Blobs
+    blobs: BlobStore
     presence: Presence
     changes: Changes
-    reception: Reception
 
 
 def build_app(parts: Parts) -> FastAPI:
@@ -126,16 +125,9 @@ async def _running(foreman: Foreman, tick_seconds: float) -> AsyncIterator[None]
 
 
 def _common(parts: Parts) -> _Common:
-    settings = parts.settings
-    stores, blobs = open_stores(parts.database), Blobs(settings.state_directory)
-    return _Common(
-        stores,
-        Documents(stores),
-        blobs,
-        Presence(settings.online_seconds),
-        Changes(),
-        Reception(blobs, settings.body_idle_seconds),
-    )
+    stores = open_stores(parts.database)
+    presence = Presence(parts.settings.online_seconds)
+    return _Common(stores, Documents(stores), parts.blobs, presence, Changes())
 
 
 def _services(parts: Parts, common: _Common, registry: CollectorRegistry) -> Services:
@@ -148,7 +140,9 @@ def _services(parts: Parts, common: _Common, registry: CollectorRegistry) -> Ser
         runs=of_runs,
         participants=who,
         polls=_polls(parts, c, who),
-        contributions=Contributions(c.stores, c.documents, c.blobs, c.reception, c.presence, clock),
+        contributions=Contributions(
+            c.stores, c.documents, c.blobs, c.presence, clock, parts.settings.body_idle_seconds
+        ),
         rounds=of_rounds,
         events=EventStream(c.stores, c.changes),
         foreman=_foreman(parts, c, registry),
@@ -176,8 +170,8 @@ def _runs(parts: Parts, common: _Common) -> Runs:
         common.stores,
         common.documents,
         common.blobs,
-        common.reception,
         parts.clock,
+        idle_seconds=parts.settings.body_idle_seconds,
         insecure_for_tests=parts.settings.insecure_for_tests,
     )
 

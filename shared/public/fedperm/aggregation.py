@@ -163,7 +163,7 @@ def _job(cut: Cut, updates: Sequence[BoundedUpdate], plan: Plan, public_key: Pub
         cut.windows,
         cut.group,
         plan.packing.value_bits,
-        tuple(StoredMasks(update.masks.path, update.masks.offset + skip) for update in updates),
+        tuple(StoredMasks(update.masks.upload, update.masks.offset + skip) for update in updates),
         np.stack([update.values[list(cut.windows)] for update in updates]),
     )
 

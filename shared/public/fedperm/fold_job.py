@@ -8,15 +8,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from gmpy2 import mpz
 from numpy.typing import NDArray
 
+from fedperm.blobs.registry import open_blob
+from fedperm.blobs.store import BlobRef
 from fedperm.ciphertexts import read_ciphertexts
-from fedperm.errors import BodyError
 from fedperm.multi_exponentiation import MultiExponentiation, best_bucket_bits
 from fedperm.paillier import PublicKey
 
@@ -26,9 +26,9 @@ BASES_AT_ONCE = 512
 
 @dataclass(frozen=True)
 class StoredMasks:
-    """Masks in a file, from `offset` on: (patterns, groups, k1, ciphertext bytes)."""
+    """Masks in a blob, from `offset` on: (patterns, groups, k1, ciphertext bytes)."""
 
-    path: Path
+    upload: BlobRef
     offset: int
 
 
@@ -101,14 +101,8 @@ class FoldJob:
     def _read(self, masks: StoredMasks, columns: slice) -> Iterator[mpz]:
         width = self.public_key.ciphertext_bytes
         count = min(columns.stop, self.k1) - columns.start
-        with masks.path.open("rb") as file:
-            file.seek(masks.offset + columns.start * width)
-            octets = np.frombuffer(file.read(count * width), np.uint8)
-        if octets.size != count * width:
-            raise BodyError(
-                "a stored upload is shorter than when it was accepted",
-                "check the disk; leave this update out and fold again",
-            )
+        start = masks.offset + columns.start * width
+        octets = np.frombuffer(open_blob(masks.upload).read(start, count * width), np.uint8)
         return read_ciphertexts(octets.reshape(count, width))
 
 

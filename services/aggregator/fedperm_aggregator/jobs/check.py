@@ -5,15 +5,14 @@ A worker process loads this module, so it imports neither the web nor the databa
 
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from fedperm.blobs.registry import open_blob
+from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import MessageError, SharedFactorError
-from fedperm.wire.update import decode_update
-from fedperm_aggregator.blobs import Blobs
+from fedperm.wire.update import decode_update, update_body
+from fedperm_aggregator import blob_names
 from fedperm_aggregator.jobs.pool import WorkerPool
 from fedperm_aggregator.records import Lease, UpdateTerms, Verdict
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckJob:
-    path: Path
+    upload: BlobRef
     terms: UpdateTerms
 
 
@@ -43,7 +42,7 @@ def check_update(job: CheckJob) -> Verdict:
 
 def _examine(job: CheckJob) -> Verdict:
     terms = job.terms
-    update = decode_update(mapped(job.path), terms.plan, terms.public_key)
+    update = decode_update(open_blob(job.upload).view(), terms.plan, terms.public_key)
     if terms.bound is None:
         return Verdict()
     bounded = terms.bound.apply(update.values, terms.plan.fixed_point)
@@ -54,16 +53,16 @@ def _examine(job: CheckJob) -> Verdict:
     )
 
 
-def mapped(path: Path) -> memoryview:
-    """The file in the address space, not in memory."""
-    return np.memmap(path, np.uint8, "r").data
-
-
 class CheckHandler:
     """Has an update checked, and writes down what was found."""
 
     def __init__(
-        self, stores: "Stores", documents: "Documents", blobs: Blobs, pool: WorkerPool, clock: Clock
+        self,
+        stores: "Stores",
+        documents: "Documents",
+        blobs: BlobStore,
+        pool: WorkerPool,
+        clock: Clock,
     ) -> None:
         self._updates = stores.updates
         self._participants = stores.participants
@@ -74,8 +73,10 @@ class CheckHandler:
 
     def perform(self, lease: Lease) -> None:
         task = self._updates.check_task(lease)
-        path = self._blobs.upload(lease.run, lease.round, lease.client, task.sha256)
-        job = CheckJob(path, self._documents.terms(lease.run, task.epoch))
+        terms = self._documents.terms(lease.run, task.epoch)
+        name = blob_names.upload(lease.run, lease.round, lease.client, task.sha256)
+        size = update_body(terms.plan, terms.public_key).size
+        job = CheckJob(self._blobs.ref(name, task.sha256, size), terms)
         verdict = self._pool.workers.executor.submit(check_update, job).result()
         if verdict.reveals_key:
             # before the verdict ends the job: after a crash in between both are done again
@@ -83,7 +84,7 @@ class CheckHandler:
         written = self._updates.settle(lease, verdict, self._clock.now())
         if written and verdict.reason:
             # not needed any more, and it may hold a factor of the key
-            self._blobs.remove(path)
+            self._blobs.remove(name)
 
     def give_up(self, lease: Lease, reason: str) -> None:
         verdict = Verdict(reason=f"could not be checked: {reason}")

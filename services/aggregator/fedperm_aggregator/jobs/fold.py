@@ -2,21 +2,21 @@
 
 import contextlib
 import hashlib
-from pathlib import Path
 from random import Random
 
 from fedperm import aggregation
 from fedperm.aggregation import BoundedUpdate, fold, rerandomise
+from fedperm.blobs.registry import open_blob
+from fedperm.blobs.store import BlobRef, BlobStore, damaged
 from fedperm.clock import Clock
-from fedperm.errors import BodyError, ServiceError
+from fedperm.errors import ServiceError
 from fedperm.fold_job import StoredMasks
 from fedperm.norm_bound import BoundedValues
 from fedperm.wire.aggregate import aggregate_body, encode_aggregate
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.update import update_body
-from fedperm_aggregator.blobs import Blobs
+from fedperm_aggregator import blob_names
 from fedperm_aggregator.documents import Documents
-from fedperm_aggregator.jobs.check import mapped
 from fedperm_aggregator.jobs.pool import WorkerPool
 from fedperm_aggregator.records import Aggregate, FoldProgress, Lease, SealedRound, UpdateTerms
 from fedperm_aggregator.stores import Stores
@@ -30,7 +30,7 @@ class FoldHandler:
         self,
         stores: Stores,
         documents: Documents,
-        blobs: Blobs,
+        blobs: BlobStore,
         pool: WorkerPool,
         clock: Clock,
         randomness: Random,
@@ -48,8 +48,7 @@ class FoldHandler:
         published = self._stores.rounds.publish(lease, aggregate, self._clock.now())
         if published != aggregate.sha256:
             # the lease was lost on the way: what another worker published stands
-            path = self._blobs.aggregate(lease.run, lease.round, aggregate.sha256)
-            self._blobs.remove(path)
+            self._blobs.remove(blob_names.aggregate(lease.run, lease.round, aggregate.sha256))
 
     def give_up(self, lease: Lease, reason: str) -> None:
         self._stores.rounds.give_up(lease, f"could not be folded: {reason}", self._clock.now())
@@ -60,10 +59,14 @@ class FoldHandler:
         plan, key, workers = terms.plan, terms.public_key, self._pool.workers
         # minutes of work, which a full disk would waste at their end, again and again
         self._blobs.check_room(aggregate_body(plan, key).size)
+        size = update_body(plan, key).size
         updates = [
             read_member(
-                self._blobs.upload(lease.run, lease.round, member.client, member.sha256),
-                member.sha256,
+                self._blobs.ref(
+                    blob_names.upload(lease.run, lease.round, member.client, member.sha256),
+                    member.sha256,
+                    size,
+                ),
                 terms,
             )
             for member in sealed.members
@@ -73,10 +76,14 @@ class FoldHandler:
             total, key, self._randomness, workers, self._teller(lease, "rerandomise")
         )
         body = encode_aggregate(fresh, plan, key)
-        sha256 = sha256_of(body)
-        self._blobs.write_aggregate(lease.run, lease.round, sha256, body)
+        name = blob_names.aggregate(lease.run, lease.round, sha256_of(body))
+        written = self._blobs.write(name, body)
         return Aggregate(
-            sha256, len(body), fresh.contributors, folding.cpu_seconds, blinding.cpu_seconds
+            written.sha256,
+            written.size,
+            fresh.contributors,
+            folding.cpu_seconds,
+            blinding.cpu_seconds,
         )
 
     def _teller(self, lease: Lease, phase: str) -> aggregation.Progress:
@@ -95,16 +102,16 @@ class FoldHandler:
         return tell
 
 
-def read_member(path: Path, sha256: str, terms: UpdateTerms) -> BoundedUpdate:
+def read_member(upload: BlobRef, terms: UpdateTerms) -> BoundedUpdate:
     """A checked update as it is folded: its values bounded once more, which gives the same, its
-    masks where they lie. A file that changed since it was acknowledged is refused."""
-    octets = mapped(path)
-    if hashlib.sha256(octets).hexdigest() != sha256:
-        raise BodyError("a stored upload has changed since it was accepted", "check the disk")
+    masks where they lie. An upload that changed since it was acknowledged is refused."""
+    data = open_blob(upload).view()
+    if hashlib.sha256(data).hexdigest() != upload.sha256:
+        raise damaged()
     body = update_body(terms.plan, terms.public_key)
-    values = body.decode(octets)["values"]
+    values = body.decode(data)["values"]
     if terms.bound is None:
         bounded = BoundedValues(values.copy(), 0.0, 0.0)
     else:
         bounded = terms.bound.apply(values, terms.plan.fixed_point)
-    return BoundedUpdate(StoredMasks(path, body.offset_of("masks")), bounded.values)
+    return BoundedUpdate(StoredMasks(upload, body.offset_of("masks")), bounded.values)

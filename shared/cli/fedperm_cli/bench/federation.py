@@ -17,6 +17,8 @@ from fedperm.aggregation import (
 )
 from fedperm.averaging import unpack_sum
 from fedperm.blinding import BlindingPool
+from fedperm.blobs.files import FileBlobStore
+from fedperm.blobs.store import BlobRef
 from fedperm.fold_job import StoredMasks, Work
 from fedperm.masks import MaskEncoder
 from fedperm.norm_bound import NormBound
@@ -89,7 +91,7 @@ class Federation:
         self.plan = plan
         self._material = material
         self._public_key = material.key.public_key
-        self._directory = directory
+        self._store = FileBlobStore(directory)
         self._instruments = instruments
         self._clock = instruments.clock
         self._encoder = MaskEncoder(self._public_key, plan)
@@ -113,12 +115,11 @@ class Federation:
         pool = BlindingPool(self._material.blinding, self._instruments.randomness)
         offline = self._fill(pool)
         built = timed(self._clock, lambda: self._build(coded, pool))
-        path = self._directory / name
-        path.write_bytes(encode_update(built.result, self.plan, self._public_key))
-        body = path.read_bytes()
+        body = encode_update(built.result, self.plan, self._public_key)
+        stored = self._store.write(name, body)
         checked = timed(self._clock, lambda: decode_update(body, self.plan, self._public_key))
         cost = ClientCost(offline, built.cpu_seconds, checked.cpu_seconds)
-        return Upload(self._bound(path, checked.result), len(body), cost)
+        return Upload(self._bound(stored, checked.result), len(body), cost)
 
     def fold(self, uploads: list[Upload], workers: Workers) -> Fold:
         """All uploads at once. The processes are started before the clock: a running aggregator
@@ -170,14 +171,14 @@ class Federation:
         patterns = draw_patterns(self.plan.geometry, self._instruments.randomness)
         return build_update(coded, patterns, self.plan.geometry, self._encoder, pool)
 
-    def _bound(self, path: Path, update: Update) -> BoundedUpdate:
+    def _bound(self, stored: BlobRef, update: Update) -> BoundedUpdate:
         """Norm bounding as the aggregator does it, with a limit that no values can exceed, so
         that the expected sum is the plain one."""
         fixed_point = self.plan.fixed_point
         limit = 2 * fixed_point.reach * math.sqrt(update.values.size)
         bounded = NormBound(limit).apply(update.values, fixed_point)
         offset = update_body(self.plan, self._public_key).offset_of("masks")
-        return BoundedUpdate(StoredMasks(path, offset), bounded.values)
+        return BoundedUpdate(StoredMasks(stored, offset), bounded.values)
 
 
 def _start(_worker: int) -> None:
