@@ -15,7 +15,7 @@ from fedperm_secret.keys import generate_key
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, Prepared, decrypted, document_of
 from tests.crash_points.aftermath import Place, contradictions, missing, repetitions
-from tests.crash_points.lives import PACE, TOLL
+from tests.crash_points.lives import PACE, PACED, TOLL
 from tests.crash_points.mortal import Ask, MortalServer, until
 from tests.crash_points.nursery import Nursery
 from tests.crash_points.paced import Dial, ShiftedClock
@@ -44,6 +44,7 @@ class MortalAggregator(MortalServer):
         (folder / "token").write_text(OPERATOR)
         settings = {
             "operator_token_file": str(folder / "token"),
+            "workers_url": f"{PACED}://",
             "tick_seconds": "0.05",
             "lease_seconds": "0.1",  # a job that failed is tried again after so long at most
             "online_seconds": "1000000",  # the clock will jump

@@ -14,7 +14,7 @@ from fedperm.state_folder import sole_user
 from fedperm.web.server_settings import run_server
 from fedperm.web.serving import serve
 from fedperm_aggregator.app import Parts, build_app
-from fedperm_aggregator.jobs.pool import process_pool
+from fedperm_aggregator.jobs.pool import WorkerSpec, open_pool
 from fedperm_aggregator.journal import Watcher
 from fedperm_aggregator.migrations import SCHEMA
 from fedperm_aggregator.settings import AggregatorSettings
@@ -36,13 +36,17 @@ def run(settings: AggregatorSettings) -> None:
             settings.operator(),
             open_database(settings.url, SCHEMA),
             blobs,
-            process_pool(settings.processes, settings.silence_seconds),
+            open_pool(_worker_spec(settings)),
             SystemClock(),
             from_operating_system(),
             watchers,
         )
         app = build_app(parts)
         serve(app, settings.serving(), app.state.services.changes.close)
+
+
+def _worker_spec(settings: AggregatorSettings) -> WorkerSpec:
+    return WorkerSpec(settings.workers_url, settings.processes, settings.silence_seconds)
 
 
 @contextmanager

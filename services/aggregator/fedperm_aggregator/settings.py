@@ -21,6 +21,8 @@ class AggregatorSettings(ServerSettings):
 
     blobs_url: str | None = None
     """Where uploads, aggregates and models are kept, as in file:///folder."""
+    workers_url: str = "process://"
+    """What checks updates and folds rounds: processes on this machine, `processes` of them."""
 
     online_seconds: Seconds = 30.0
     """A client not heard of for so long is not asked."""
