@@ -84,8 +84,7 @@ def test_an_upload_that_is_missing_or_cut_short_is_not_held_against_its_sender(b
 
 
 def test_what_nobody_could_check_cost_nothing_and_reveals_nothing():
-    verdict = Verdict(reason="could not be checked")
-    assert verdict.state is UpdateState.REJECTED
+    verdict = Verdict(UpdateState.REJECTED, "could not be checked")
     assert (verdict.cpu_seconds, verdict.reveals_key) == (0.0, False)
 
 

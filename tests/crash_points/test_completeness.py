@@ -14,7 +14,7 @@ UNMARKED = {
     "publish": "and this",
     "_create": "an empty file that Sink.write and Sink.finish fill: one left over is swept",
     "FileBlobStore.check_room": "a file without a name, which is gone when it is closed",
-    "JobRunner._break": "replaces a pool of processes, no file",
+    "JobRunner._lose": "replaces a pool of processes, no file",
     "write_lines": "within Ledger.start and Ledger.charge",
     "_delete": "within FileBlobStore.remove_all, sweep_incoming and sweep",
     "FoldHandler.perform": "publishes by RoundStore.publish",

@@ -204,7 +204,7 @@ def _foreman(parts: Parts, common: _Common, registry: CollectorRegistry) -> Fore
 def _job_runner(parts: Parts, common: _Common) -> JobRunner:
     c, pool, clock, randomness = common, parts.pool, parts.clock, parts.randomness
     handlers: dict[JobKind, JobHandler] = {
-        JobKind.CHECK: CheckHandler(c.stores, c.documents, c.blobs, pool, clock),
-        JobKind.FOLD: FoldHandler(c.stores, c.documents, c.blobs, pool, clock, randomness),
+        JobKind.CHECK: CheckHandler(c.stores, c.documents, c.blobs, clock),
+        JobKind.FOLD: FoldHandler(c.stores, c.documents, c.blobs, clock, randomness),
     }
     return JobRunner(c.stores.jobs, handlers, pool, clock, randomness, parts.settings.lease_seconds)

@@ -49,19 +49,16 @@ class CheckTask:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What checking an update found. `reason` is empty for a valid one; `reveals_key` if it
-    holds a factor of the public key."""
+    """What checking an update found. It is valid, or rejected with the reason, or dropped since
+    nobody could check it; `reveals_key` if it holds a factor of the public key."""
 
+    state: UpdateState = UpdateState.VALID
     reason: str = ""
     reveals_key: bool = False
     norm_before: float | None = None
     norm_after: float | None = None
     bounded: bool | None = None
     cpu_seconds: float = 0.0
-
-    @property
-    def state(self) -> UpdateState:
-        return UpdateState.REJECTED if self.reason else UpdateState.VALID
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from fedperm.blobs.registry import open_blob
 from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import MessageError, SharedFactorError
+from fedperm.wire.aggregator import UpdateState
 from fedperm.wire.update import decode_update, update_body
+from fedperm.workers import Workers
 from fedperm_aggregator import blob_names
-from fedperm_aggregator.jobs.pool import WorkerPool
 from fedperm_aggregator.records import Lease, UpdateTerms, Verdict
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ def check_update(job: CheckJob) -> Verdict:
     try:
         verdict = _examine(job)
     except SharedFactorError as error:
-        verdict = Verdict(reason=error.message, reveals_key=True)
+        verdict = Verdict(UpdateState.REJECTED, error.message, reveals_key=True)
     except MessageError as error:
-        verdict = Verdict(reason=error.message)
+        verdict = Verdict(UpdateState.REJECTED, error.message)
     return replace(verdict, cpu_seconds=time.process_time() - start)
 
 
@@ -61,31 +62,34 @@ class CheckHandler:
         stores: "Stores",
         documents: "Documents",
         blobs: BlobStore,
-        pool: WorkerPool,
         clock: Clock,
     ) -> None:
         self._updates = stores.updates
         self._participants = stores.participants
         self._documents = documents
         self._blobs = blobs
-        self._pool = pool
         self._clock = clock
 
-    def perform(self, lease: Lease) -> None:
+    def perform(self, lease: Lease, workers: Workers) -> None:
         task = self._updates.check_task(lease)
         terms = self._documents.terms(lease.run, task.epoch)
         name = blob_names.upload(lease.run, lease.round, lease.client, task.sha256)
         size = update_body(terms.plan, terms.public_key).size
         job = CheckJob(self._blobs.ref(name, task.sha256, size), terms)
-        verdict = self._pool.workers.executor.submit(check_update, job).result()
+        verdict = workers.executor.submit(check_update, job).result()
         if verdict.reveals_key:
             # before the verdict ends the job: after a crash in between both are done again
             self._participants.exclude(lease.run, lease.client, self._clock.now())
         written = self._updates.settle(lease, verdict, self._clock.now())
-        if written and verdict.reason:
+        if written and verdict.state is UpdateState.REJECTED:
             # not needed any more, and it may hold a factor of the key
             self._blobs.remove(name)
 
     def give_up(self, lease: Lease, reason: str) -> None:
-        verdict = Verdict(reason=f"could not be checked: {reason}")
+        verdict = Verdict(UpdateState.REJECTED, f"could not be checked: {reason}")
+        self._updates.settle(lease, verdict, self._clock.now())
+
+    def set_aside(self, lease: Lease, reason: str) -> None:
+        """The round goes on without the update; its sender is told whose trouble it was."""
+        verdict = Verdict(UpdateState.DROPPED, f"the aggregator could not check it: {reason}")
         self._updates.settle(lease, verdict, self._clock.now())

@@ -15,9 +15,9 @@ from fedperm.norm_bound import BoundedValues
 from fedperm.wire.aggregate import aggregate_body, encode_aggregate
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.update import update_body
+from fedperm.workers import Workers
 from fedperm_aggregator import blob_names
 from fedperm_aggregator.documents import Documents
-from fedperm_aggregator.jobs.pool import WorkerPool
 from fedperm_aggregator.records import Aggregate, FoldProgress, Lease, SealedRound, UpdateTerms
 from fedperm_aggregator.stores import Stores
 
@@ -31,20 +31,18 @@ class FoldHandler:
         stores: Stores,
         documents: Documents,
         blobs: BlobStore,
-        pool: WorkerPool,
         clock: Clock,
         randomness: Random,
     ) -> None:
         self._stores = stores
         self._documents = documents
         self._blobs = blobs
-        self._pool = pool
         self._clock = clock
         self._randomness = randomness
 
-    def perform(self, lease: Lease) -> None:
+    def perform(self, lease: Lease, workers: Workers) -> None:
         sealed = self._stores.rounds.sealed(lease.run, lease.round)
-        aggregate = self._fold(lease, sealed)
+        aggregate = self._fold(lease, sealed, workers)
         published = self._stores.rounds.publish(lease, aggregate, self._clock.now())
         if published != aggregate.sha256:
             # the lease was lost on the way: what another worker published stands
@@ -53,10 +51,12 @@ class FoldHandler:
     def give_up(self, lease: Lease, reason: str) -> None:
         self._stores.rounds.give_up(lease, f"could not be folded: {reason}", self._clock.now())
 
-    def _fold(self, lease: Lease, sealed: SealedRound) -> Aggregate:
+    set_aside = give_up  # a round without its sum can only be aborted
+
+    def _fold(self, lease: Lease, sealed: SealedRound, workers: Workers) -> Aggregate:
         """Written durably, but known to nobody yet."""
         terms = self._documents.terms(lease.run, sealed.epoch)
-        plan, key, workers = terms.plan, terms.public_key, self._pool.workers
+        plan, key = terms.plan, terms.public_key
         # minutes of work, which a full disk would waste at their end, again and again
         self._blobs.check_room(aggregate_body(plan, key).size)
         size = update_body(plan, key).size

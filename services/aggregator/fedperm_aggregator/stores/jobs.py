@@ -62,12 +62,22 @@ class JobStore:
 
     @transaction
     def try_again(
-        self, session: Session, lease: Lease, reason: str, now: float, pause_seconds: float
+        self,
+        session: Session,
+        lease: Lease,
+        reason: str,
+        now: float,
+        pause_seconds: float,
+        *,
+        charged: bool = True,
     ) -> None:
+        """`charged`: the attempt counts."""
         row = owned_job(session, lease)
         if row is None:
             return
         row.owner, row.free_at = None, now + pause_seconds
+        if not charged:
+            row.attempts -= 1
         record(
             session,
             lease.run,
