@@ -36,17 +36,15 @@ def run(settings: AggregatorSettings) -> None:
             settings.operator(),
             open_database(settings.url, SCHEMA),
             blobs,
-            open_pool(_worker_spec(settings)),
+            open_pool(
+                WorkerSpec(settings.workers_url, settings.processes, settings.silence_seconds)
+            ),
             SystemClock(),
             from_operating_system(),
             watchers,
         )
         app = build_app(parts)
         serve(app, settings.serving(), app.state.services.changes.close)
-
-
-def _worker_spec(settings: AggregatorSettings) -> WorkerSpec:
-    return WorkerSpec(settings.workers_url, settings.processes, settings.silence_seconds)
 
 
 @contextmanager

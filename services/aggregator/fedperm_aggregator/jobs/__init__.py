@@ -1,5 +1,5 @@
 """Work that survives a crash: jobs in the database, leased and carried out.
 
-`runner` claims jobs and retries them; `check` and `fold` are the two kinds; `pool` has the worker
-processes that do their arithmetic.
+`foreman` ticks; `runner` claims jobs and retries them; `check` and `fold` handle the two kinds;
+`pool` has the workers that do their arithmetic.
 """
