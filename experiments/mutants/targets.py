@@ -43,8 +43,7 @@ TARGETS = [
         {
             "admission": "refused_uploads uploads",
             "lifecycle": "lifecycle",
-            "checking": "checking validation",
-            "validation": "validation leases",
+            "jobs/check": "check validation leases",
             "gate": "access",
             "tasks": "tasks",
             "selection": "lifecycle",

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, http_client
+from fedperm.blobs.registry import open_store
 from fedperm.database import open_database
 from fedperm.run_document import FrozenDocument
 from fedperm.state_folder import make_state_folder
@@ -29,8 +30,8 @@ from fedperm.wire.aggregator import (
 )
 from fedperm.workers import Workers
 from fedperm_aggregator.app import Parts, build_app
+from fedperm_aggregator.jobs.pool import WorkerPool
 from fedperm_aggregator.migrations import SCHEMA
-from fedperm_aggregator.pool import WorkerPool
 from fedperm_aggregator.services import Services
 from fedperm_aggregator.settings import AggregatorSettings
 from fedperm_aggregator.stores.events import EventStore
@@ -83,12 +84,14 @@ class Aggregator:
         self.changes, self.settings = settings, settings_in(folder, **settings)
         make_state_folder(self.settings.state_directory)
         self.database = open_database(self.settings.url, SCHEMA)
+        self.blobs = open_store(self.settings.blob_store_url)
         self.pool = WorkerPool(lambda: self.workers)
         self.app: FastAPI = build_app(
             Parts(
                 self.settings,
                 OperatorCredential.of(OPERATOR),
                 self.database,
+                self.blobs,
                 self.pool,
                 self.clock,
                 Random(self.seed),

@@ -12,7 +12,7 @@ import pytest
 from fedperm import crash_points
 from fedperm.errors import BusyError, StorageFullError
 from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
-from fedperm_aggregator.crew import MOST_ATTEMPTS, OUTAGE_PAUSE_SECONDS
+from fedperm_aggregator.jobs.runner import MAX_ATTEMPTS, OUTAGE_PAUSE_SECONDS
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.gated import PATIENCE_SECONDS
@@ -25,7 +25,7 @@ NO_ROOM = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 LOCKED = BusyError("the database is locked", "try again in a second")
 FULL = StorageFullError("the database has no room left", "free disk space and try again")
 
-LONG = MOST_ATTEMPTS + 2
+LONG = MAX_ATTEMPTS + 2
 """Attempts: more than a job has."""
 
 
@@ -59,7 +59,7 @@ async def test_an_upload_that_finds_no_room_leaves_nothing_behind(
     await check_refused(opened, clients[0], prepared, 507)
     monkeypatch.undo()
     for error, moment, status in (
-        (NO_ROOM, "Blobs.keep.unnamed", 507),
+        (NO_ROOM, "FileBlobStore.keep.unnamed", 507),
         (FULL, "UpdateStore.store.uncommitted", 507),
         (LOCKED, "UpdateStore.store.uncommitted", 503),
     ):
@@ -94,7 +94,7 @@ async def test_a_disk_that_stays_full_for_long_aborts_no_round(
     opened: Bench, clients: list[Client]
 ):
     await opened.contribute(1, *clients)
-    with failing(NO_ROOM, "Blobs.write_aggregate.unnamed") as times:
+    with failing(NO_ROOM, "FileBlobStore.write.unnamed") as times:
         await long_outage(opened)
         assert times() == LONG
         assert await opened.state(1) is RoundState.SEALED
@@ -128,14 +128,14 @@ async def test_an_outage_that_cannot_even_be_written_down_costs_no_attempt(
 ):
     """Neither the aggregate nor that it failed: as on a disk that holds the database too."""
     await opened.contribute(1, *clients)
-    moments = ("Blobs.write_aggregate.unnamed", "JobStore.give_back.uncommitted")
+    moments = ("FileBlobStore.write.unnamed", "JobStore.give_back.uncommitted")
     with failing(FULL, *moments) as times:
         for _ in range(LONG):
             with suppress(StorageFullError):
                 await opened.aggregator.services.foreman.tick()
             await opened.aggregator.services.foreman.drain()
             opened.clock.advance(20)
-        assert times() > MOST_ATTEMPTS
+        assert times() > MAX_ATTEMPTS
     await opened.aggregator.tick()
     opened.clock.advance(OUTAGE_PAUSE_SECONDS)
     await opened.aggregator.tick()
@@ -149,7 +149,7 @@ async def test_work_that_could_not_be_written_is_not_begun(
 
     await opened.contribute(1, *clients)
     monkeypatch.setattr(os, "posix_fallocate", refused_by_the_system)
-    with failing(NO_ROOM, "Blobs.write_aggregate.unnamed") as times:
+    with failing(NO_ROOM, "FileBlobStore.write.unnamed") as times:
         await long_outage(opened)
         assert times() == 0
     assert await opened.state(1) is RoundState.SEALED

@@ -12,11 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from fedperm_aggregator.pool import LOOKS, process_pool
+from fedperm.errors import SettingsError
+from fedperm.workers import Workers
+from fedperm_aggregator.jobs.pool import EXECUTORS, LOOKS, WorkerPool, WorkerSpec, open_pool
+from tests.core.federation import IN_THIS_PROCESS
 
 PATIENCE_SECONDS = 120.0
 SILENCE_SECONDS = 5.0
 """Longer than a process takes to start on a busy machine: that is part of its first work."""
+
+
+def process_pool(count: int, silence_seconds: float) -> WorkerPool:
+    return open_pool(WorkerSpec("process://", count, silence_seconds))
 
 
 def is_alive(pid: int) -> bool:
@@ -96,9 +103,9 @@ def test_a_pool_is_closed_although_a_worker_is_stopped():
 
 PARENT = """
 import os, time
-from fedperm_aggregator.pool import process_pool
+from fedperm_aggregator.jobs.pool import WorkerSpec, open_pool
 if __name__ == "__main__":
-    pool = process_pool(1, 30.0)
+    pool = open_pool(WorkerSpec("process://", 1, 30.0))
     print(pool.workers.executor.submit(os.getpid).result(), flush=True)
     time.sleep(3600)
 """
@@ -116,3 +123,25 @@ def test_workers_end_when_the_aggregator_is_killed(tmp_path: Path):
         assert is_alive(worker)
         parent.send_signal(signal.SIGKILL)
     wait_until_gone(worker)
+
+
+def test_workers_are_chosen_by_the_scheme_of_a_url():
+    seen: list[WorkerSpec] = []
+
+    def start(spec: WorkerSpec) -> Workers:
+        seen.append(spec)
+        return IN_THIS_PROCESS
+
+    EXECUTORS.register("test-cluster", start)
+    spec = WorkerSpec("test-cluster://scheduler:8786", 7, 30.0)
+    pool = open_pool(spec)
+    assert pool.workers is IN_THIS_PROCESS
+    pool.replace(IN_THIS_PROCESS)
+    assert seen == [spec, spec]
+
+
+def test_a_url_that_names_no_executor_is_refused():
+    with pytest.raises(SettingsError, match="there is no executor for ray://") as refused:
+        open_pool(WorkerSpec("ray://user:password@head", 1, 30.0))
+    assert "password" not in str(refused.value)
+    assert "process://" in refused.value.hint

@@ -101,6 +101,7 @@ async def test_the_initial_model_is_durable_then_there(bench: Bench):
     received, path = seen[0].where, run_folder(bench) / "initial-model.safetensors"
     assert [effect for effect in seen if effect.what != "mkdir"] == [
         synced(received, len(MODEL)),
+        synced(path.parents[2]),  # the new folder of all runs
         synced(path.parents[1]),  # the run's new folder
         renamed(received, path),
         synced(path.parent),

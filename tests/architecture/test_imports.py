@@ -207,3 +207,29 @@ def test_the_aggregators_closure_holds_nothing_secret(forbidden):
 
 def test_the_key_server_needs_no_torch():
     assert "torch" not in closure("fedperm-keyserver")
+
+
+def rooms_imported(room: str) -> set[str]:
+    """The aggregator's own rooms that a room's modules import at run time, itself left out."""
+    package, found = "fedperm_aggregator", set()
+    for name, path in modules():
+        if re.match(rf"{package}\.{room}\b", name):
+            tree = ast.parse(path.read_text())
+            guarded = {
+                inner
+                for node in ast.walk(tree)
+                if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+                for inner in ast.walk(node)
+            }
+            for node in set(ast.walk(tree)) - guarded:
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(package):
+                    dotted = node.module.removeprefix(package).strip(".")
+                    found |= {dotted.split(".")[0]} if dotted else {a.name for a in node.names}
+    return found - {room}
+
+
+def test_records_are_below_stores_and_jobs():
+    """What both need is in one module that knows neither."""
+    assert rooms_imported("records") == set()
+    assert "records" in rooms_imported("stores") & rooms_imported("jobs")
+    assert "jobs" not in rooms_imported("stores")

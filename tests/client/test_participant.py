@@ -1,6 +1,8 @@
 """Whole runs with real servers in one process: what clients end with, and what they leave."""
 
 import logging
+from concurrent.futures import BrokenExecutor, Future
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +13,14 @@ from fedperm.wire.aggregator import Phase, RoundState, RunState
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.key_server import TokenRequest
 from fedperm.wire.model import encode_model
+from fedperm.workers import Workers
+from fedperm_aggregator.jobs.check import CheckJob
 from fedperm_client.joined_run import UNCOUNTED_LOSS
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.documents import document, rounds
 from tests.client.federation import KEY, Home, drive
+from tests.core.federation import InlineExecutor
 from tests.keys.secrecy import pieces_shown
 from tests.keyserver.member import Member
 from tests.keyserver.server import OPERATOR as KEY_OPERATOR
@@ -181,3 +186,32 @@ async def test_a_heartbeat_tells_what_the_client_is_doing(federation):
         await one.stage.beat()
         answer = await federation.aggregator.api.participants("demo", RUN_OPERATOR)
         assert answer.participants[0].phase is Phase.IDLE
+
+
+class LosingCleo(InlineExecutor):
+    """A worker that is given an update of hers is lost."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        if isinstance(args[0], CheckJob) and "/cleo." in args[0].upload.url:
+            future: Future[Any] = Future()
+            future.set_exception(BrokenExecutor("a process died"))
+            return future
+        return super().submit(fn, *args, **kwargs)
+
+
+async def test_a_client_whose_update_was_set_aside_goes_on_with_the_others(
+    federation, clock, caplog
+):
+    """It was acknowledged and is not in the sum: the aggregator's explanation is accepted."""
+    await federation.start_lines(rounds=rounds(count=1, clients_per_round=3, start_with=3))
+    aggregator, former = federation.aggregator, federation.aggregator.workers
+    aggregator.workers = Workers(LosingCleo(), 1)
+    aggregator.pool.replace(former)
+    homes = await federation.line_homes("ada", "ben", "cleo")
+    with homes[0].client() as one, homes[1].client() as two, homes[2].client() as three:
+        await drive(federation, one, two, three, meanwhile=lambda: clock.advance(3))
+    outcome = await aggregator.api.outcome("demo", 1, RUN_OPERATOR)
+    assert (outcome.state, outcome.included) == (RoundState.PUBLISHED, ("ada", "ben"))
+    assert len({home.summary.parameters_sha256 for home in homes}) == 1
+    assert [home.summary.rounds_included for home in homes] == [1, 1, 0]
+    assert "left out: the aggregator could not check it: its worker was lost 5 times" in caplog.text

@@ -249,8 +249,9 @@ def report(state: UpdateState, reason: str) -> UpdateReport:
     )
 
 
-def test_a_rejection_with_a_reason_explains_it():
+def test_a_rejection_or_a_dropping_with_a_reason_explains_it():
     check_explanation(report(UpdateState.REJECTED, "a value is out of range"), 2)
+    check_explanation(report(UpdateState.DROPPED, "the aggregator could not check it"), 2)
 
 
 @pytest.mark.parametrize(
@@ -258,7 +259,8 @@ def test_a_rejection_with_a_reason_explains_it():
     [
         report(UpdateState.REJECTED, ""),
         report(UpdateState.VALID, "late"),
-        report(UpdateState.DROPPED, "late"),
+        report(UpdateState.DROPPED, ""),
+        report(UpdateState.STORED, "late"),
         report(UpdateState.INCLUDED, ""),
     ],
 )

@@ -11,6 +11,7 @@ from gmpy2 import mpz
 from numpy.typing import NDArray
 
 from fedperm.aggregate import EncryptedSum, check_sums
+from fedperm.blobs.store import BlobRef
 from fedperm.errors import FedPermError
 from fedperm.norm_bound import NormBound
 from fedperm.planner import Plan
@@ -20,6 +21,7 @@ from fedperm.schemes.paillier.public_key import PublicKey, read_ciphertexts
 from fedperm.schemes.scheme import Arrays, MaskedValues, PublicHalf, StoredUpload
 from fedperm.uploads.form import UpdateTerms, examine
 from fedperm.uploads.masks import MASKS
+from fedperm.wire.digest import sha256_of
 from fedperm.workers import Workers
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from fedperm_secret.schemes.paillier.keys import SecretKey
@@ -84,9 +86,11 @@ def upload(
 
 
 def stored_update(path: Path, plan: Plan, key: PublicKey) -> MaskedValues:
-    arrays = checked(path.read_bytes(), plan, key)
+    body = path.read_bytes()
+    arrays = checked(body, plan, key)
     offset = terms_of(plan, key).body.offset_of("masks")
-    return MaskedValues(StoredUpload(path, {"masks": offset}), arrays["values"])
+    upload = StoredUpload(BlobRef(path.as_uri(), sha256_of(body), len(body)), {"masks": offset})
+    return MaskedValues(upload, arrays["values"])
 
 
 def folded(updates: Sequence[MaskedValues], plan: Plan, key: PublicKey) -> EncryptedSum:

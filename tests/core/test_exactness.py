@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedperm.aggregate import EncryptedSum
-from fedperm.errors import BodyError, ParameterError, TooManyClientsError
+from fedperm.errors import BlobError, ParameterError, TooManyClientsError
 from fedperm.planner import plan
 from fedperm.schemes.paillier.blinding import BlindingPool, PublicBlinding
 from fedperm.schemes.paillier.masks import MaskEncoder
@@ -190,7 +190,7 @@ def test_a_stored_upload_that_lost_bytes_is_noticed(small_key, tmp_path, randomn
     coded = random_values(shape, randomness)
     update = upload(coded, shape, SecretBlinding(small_key), tmp_path / "u", randomness)
     (tmp_path / "u").write_bytes((tmp_path / "u").read_bytes()[:-70])
-    with pytest.raises(BodyError, match="shorter than when it was accepted"):
+    with pytest.raises(BlobError, match="has changed since it was accepted"):
         folded([update], shape, small_key.public_key)
 
 

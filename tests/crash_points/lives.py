@@ -9,10 +9,12 @@ from pathlib import Path
 from types import ModuleType
 
 from fedperm.workers import Workers
-from fedperm_aggregator.pool import WorkerPool
+from fedperm_aggregator.jobs.pool import EXECUTORS
 from tests.crash_points.paced import Dial, PacedExecutor, ShiftedClock
 
 PACE, TOLL = "pace", "toll"
+PACED = "paced"
+"""The scheme of the aggregator's workers."""
 
 
 def program(name: str) -> ModuleType:
@@ -22,10 +24,8 @@ def program(name: str) -> ModuleType:
 def live(name: str, folder: Path) -> int:
     """Its exit code."""
     module = program(name)
-    replaced = vars(module)
-    replaced["SystemClock"] = lambda: ShiftedClock.within(folder)
-    if "process_pool" in replaced:
-        replaced["process_pool"] = lambda *_: WorkerPool(lambda: _workers(folder))
+    vars(module)["SystemClock"] = lambda: ShiftedClock.within(folder)
+    EXECUTORS.register(PACED, lambda _spec: _workers(folder))
     code: int = module.main()
     return code
 

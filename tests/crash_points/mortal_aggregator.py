@@ -16,7 +16,7 @@ from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, Prepared, decrypted, document_of
 from tests.crash_points.aftermath import Place, contradictions, missing, repetitions
-from tests.crash_points.lives import PACE, TOLL
+from tests.crash_points.lives import PACE, PACED, TOLL
 from tests.crash_points.mortal import Ask, MortalServer, until
 from tests.crash_points.nursery import Nursery
 from tests.crash_points.paced import Dial, ShiftedClock
@@ -50,6 +50,7 @@ class MortalAggregator(MortalServer):
             tally,
             retried=retried,
             operator_token_file=folder / "token",
+            workers_url=f"{PACED}://",
             tick_seconds=0.05,
             lease_seconds=0.1,  # a job that failed is tried again after so long at most
             online_seconds=1_000_000,  # the clock will jump

@@ -15,7 +15,7 @@ def done(*steps: str) -> tuple[str, ...]:
     return tuple(f"{step}.done" for step in steps)
 
 
-BODY = (*done("Sink.write", "Sink.finish"), *file("Blobs.keep"))
+BODY = (*done("Sink.write", "Sink.finish"), *file("FileBlobStore.keep"))
 """A body that is received and kept under its name."""
 
 TABLES = transaction("upgrade")
@@ -24,7 +24,7 @@ TABLES = transaction("upgrade")
 SETTING_UP = {
     "tables": TABLES,
     "run": transaction("RunStore.create"),
-    "model": (*BODY, *done("Blobs.remove"), *transaction("RunStore.record_model")),
+    "model": (*BODY, *done("FileBlobStore.remove"), *transaction("RunStore.record_model")),
     "wait": transaction("RoundStore.advance.Wait"),
     "epoch": transaction("RunStore.add_epoch"),
     "join": transaction("ParticipantStore.join"),
@@ -35,20 +35,23 @@ SETTING_UP = {
 
 ROUND = {
     "open": transaction("RoundStore.advance.Open"),
-    "upload": (*BODY, *transaction("UpdateStore.store"), *done("Blobs.remove")),
+    "upload": (*BODY, *transaction("UpdateStore.store"), *done("FileBlobStore.remove")),
     "check": transaction("JobStore.claim", "UpdateStore.settle"),
     "factor": (
         *transaction("ParticipantStore.exclude", "UpdateStore.settle"),
-        *done("Blobs.remove"),
+        *done("FileBlobStore.remove"),
     ),
     "seal": transaction("RoundStore.advance.Seal"),
-    "start": (*done("Blobs.sweep_incoming", "Blobs.sweep_run"), *transaction("JobStore.free_all")),
+    "start": (
+        *done("FileBlobStore.sweep_incoming", "FileBlobStore.sweep"),
+        *transaction("JobStore.free_all"),
+    ),
     "fold": (
         *transaction("EventStore.progress"),
-        *file("Blobs.write_aggregate"),
+        *file("FileBlobStore.write"),
         *transaction("RoundStore.publish"),
     ),
-    "scrub": (*done("Blobs.scrub"), *transaction("RoundStore.mark_scrubbed")),
+    "scrub": (*done("FileBlobStore.remove_all"), *transaction("RoundStore.mark_scrubbed")),
     "report": transaction("ReportStore.add"),
     "complete": transaction("RoundStore.advance.Complete"),
 }

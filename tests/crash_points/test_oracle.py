@@ -10,6 +10,7 @@ import pytest
 
 from fedperm.crash_points import watching
 from fedperm.uploads.masks import Masks
+from fedperm_aggregator import blob_names
 from fedperm_aggregator.contributions import Contributions
 from tests.aggregator.bench import Aggregator, quick_folder
 from tests.aggregator.parties import ManualClock
@@ -127,8 +128,8 @@ async def test_a_row_that_is_written_before_its_file_is_found(
     def reversed_order(self, contribution, received):
         new, claim = contribution.new, contribution.claim
         stored = self._updates.store(new, claim, self._clock.now())
-        path = self._blobs.upload(new.run, new.round, new.client, claim.sha256)
-        self._blobs.keep(received.path, path)
+        name = blob_names.upload(new.run, new.round, new.client, claim.sha256)
+        self._blobs.keep(received, name)
         return stored
 
     monkeypatch.setattr(Contributions, "_store", reversed_order)

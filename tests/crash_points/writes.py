@@ -10,7 +10,7 @@ from sqlalchemy import Engine, event
 
 _WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b")
 
-_STORE_OF_A_FILE = "ModelStore"
+_STORES_OF_FILES = {"FileBlobStore", "ModelStore"}
 
 _here = threading.local()
 
@@ -31,7 +31,7 @@ def observing_writes() -> Iterator[None]:
 def persists(moment: str) -> bool:
     """Whether this moment, which the current thread is passing, is of a step that writes."""
     owner = moment.split(".", maxsplit=1)[0]
-    is_transaction = owner.endswith("Store") and owner != _STORE_OF_A_FILE
+    is_transaction = owner.endswith("Store") and owner not in _STORES_OF_FILES
     return not is_transaction or getattr(_here, "has_written", False)
 
 

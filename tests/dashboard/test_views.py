@@ -129,6 +129,14 @@ def test_who_was_asked_and_is_not_in_the_sum():
     assert all(troubles == [why, missed] for troubles in told.values())
 
 
+def test_who_was_dropped_is_named_if_it_is_known_why():
+    """With an aborted round all are, and the round says why."""
+    aside = report(update(UpdateState.DROPPED, reason="its worker was lost"))
+    (trouble,) = summarise(aside).troubles
+    assert (trouble.standing, trouble.reason) == (Standing.DROPPED, "its worker was lost")
+    assert summarise(report(update(UpdateState.DROPPED))).troubles == ()
+
+
 def status(state: RunState = RunState.RUNNING, reason: str = "") -> RunStatus:
     return RunStatus(
         run="demo",

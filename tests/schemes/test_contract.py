@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fedperm.aggregate import EncryptedSum, check_sums, decode_aggregate, encode_aggregate
+from fedperm.blobs.files import FileBlobStore
+from fedperm.blobs.registry import open_blob
 from fedperm.errors import FedPermError, KeyStrengthError, ParameterError, TooManyClientsError
 from fedperm.norm_bound import NormBound
 from fedperm.planner import Plan, plan
@@ -43,7 +45,7 @@ class Round:
     """One round of a scheme, from coded values to decrypted sums, with files in between."""
 
     def __init__(self, scheme: Scheme, shape: Plan, folder: Path, seed: int = 1) -> None:
-        self.shape, self.folder, self.randomness = shape, folder, Random(seed)
+        self.shape, self.store, self.randomness = shape, FileBlobStore(folder), Random(seed)
         key = key_of(scheme)
         self.half = scheme.public_half(key.public_key, shape.layout)
         self.secret = SECRET_SCHEMES[scheme.name].secret_half(key, shape.layout)
@@ -52,11 +54,11 @@ class Round:
     def upload(self, name: str, coded) -> MaskedValues:
         encoder = self.secret.encoder(self.randomness)
         arrays = MASKS.prepare(coded, self.shape, encoder, self.randomness)
-        body, path = self.terms.body, self.folder / name
-        path.write_bytes(body.encode(arrays))
-        examine(memoryview(path.read_bytes()), self.terms)
+        body = self.terms.body
+        stored = self.store.write(name, body.encode(arrays))
+        examine(open_blob(stored).view(), self.terms)
         offsets = {tensor.name: body.offset_of(tensor.name) for tensor in body.tensors}
-        return MaskedValues(StoredUpload(path, offsets), arrays["values"])
+        return MaskedValues(StoredUpload(stored, offsets), arrays["values"])
 
     def uploads(self, count: int) -> tuple[list[MaskedValues], np.ndarray]:
         """So many clients, and the sum of what they hold."""

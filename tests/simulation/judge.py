@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fedperm.aggregate import average_update, decode_aggregate
 from fedperm.audit_chain import START, ChainEnd, verify_chain
+from fedperm.blobs.registry import open_blob
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import RoundOutcome, RoundState, UpdateState
 from fedperm_client.model_store import ModelStore
@@ -136,11 +137,11 @@ class Judge:
             return 0.0
         document = self.document.content
         self._check_members(outcome, aggregator)
-        file = aggregator.process.services.rounds.aggregate("demo", outcome.round)
-        assert file is not None
+        published = aggregator.process.services.rounds.aggregate("demo", outcome.round)
+        assert published is not None
         key = _secret_key(key_server, outcome.epoch)
         half = half_of(document.plan, key.public_key)
-        total = decode_aggregate(file.path.read_bytes(), document.plan, half)
+        total = decode_aggregate(open_blob(published).view(), document.plan, half)
         sums = decrypted_sum(total, document.plan, key)
         self._check_sums(outcome, sums, key)
         return average_update(sums, total.contributors, document.plan, document.noise.clip)

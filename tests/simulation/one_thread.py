@@ -15,7 +15,7 @@ import pytest
 from fastapi.dependencies import models as dependency_models
 
 from fedperm.schemes.paillier.blinding import BlindingPool
-from fedperm_aggregator import crew
+from fedperm_aggregator.jobs import runner
 from fedperm_secret.schemes.paillier import scheme
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
@@ -86,7 +86,7 @@ def one_thread() -> Iterator[Callable[[Awaitable[Any]], Any]]:
     numbers = count()
     with pytest.MonkeyPatch.context() as patch, asyncio.Runner(loop_factory=OneThreadLoop) as loop:
         patch.setattr(anyio.to_thread, "run_sync", _run_sync)
-        patch.setattr(crew, "ThreadPoolExecutor", AtOnce)
+        patch.setattr(runner, "ThreadPoolExecutor", AtOnce)
         patch.setattr(BlindingPool, "filling", _not_filling)
         patch.setattr(scheme, "SecretBlinding", _tables)
         patch.setattr(scheme, "generate_key", lambda *_args, **_options: _key(next(numbers)))

@@ -10,7 +10,7 @@ from tests.simulation.lives import Fuse, Killed, Party, acting, watch
 from tests.simulation.tally import Tally
 
 SEAL = "RoundStore.advance.Seal.done"
-SCRUB = "Blobs.scrub.done"
+SCRUB = "FileBlobStore.remove_all.done"
 
 
 @pytest.fixture

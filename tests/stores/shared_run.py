@@ -9,14 +9,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from fedperm.database import Database, open_database
 from fedperm.wire.aggregator import EventKind
 from fedperm_aggregator.admission import Claim, StoredUpdate
-from fedperm_aggregator.checking import Verdict
 from fedperm_aggregator.lifecycle import Decision, Open, Seal
 from fedperm_aggregator.migrations import SCHEMA
+from fedperm_aggregator.records import Aggregate, JobKind, Lease, Verdict
 from fedperm_aggregator.stores import Stores, open_stores
-from fedperm_aggregator.stores.jobs import Lease
-from fedperm_aggregator.stores.rounds import Aggregate
 from fedperm_aggregator.stores.updates import NewUpdate
-from fedperm_aggregator.tables import JobKind
 from tests.aggregator.parties import KeyServer, ManualClock, document_of
 
 NOW = 1_700_000_000.0

@@ -13,8 +13,8 @@ from fedperm import crash_points
 from fedperm.errors import BusyError, ConflictError, GoneError
 from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
 from fedperm_aggregator.lifecycle import Open, Seal
-from fedperm_aggregator.stores.events import Progress
-from fedperm_aggregator.tables import JobKind, JobRow, UpdateRow
+from fedperm_aggregator.records import FoldProgress, JobKind
+from fedperm_aggregator.tables import JobRow, UpdateRow
 from tests.stores.shared_run import (
     LEASE_SECONDS,
     NOW,
@@ -177,7 +177,7 @@ def test_events_can_be_seen_in_the_order_of_their_numbers(shared):
         events = shared.sides[i % 2].events
         if i < writers:
             for done in range(each):
-                events.progress(Progress(shared.run, 1, f"writer {i}", done, each), NOW)
+                events.progress(FoldProgress(shared.run, 1, f"writer {i}", done, each), NOW)
             return []
         seen = []
         while len(seen) < each * writers:

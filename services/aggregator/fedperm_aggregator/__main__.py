@@ -4,6 +4,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from fedperm.blobs.registry import open_store
+from fedperm.blobs.store import BlobStore
 from fedperm.clock import SystemClock
 from fedperm.database import open_database
 from fedperm.errors import SettingsError
@@ -13,9 +15,9 @@ from fedperm.state_folder import sole_user
 from fedperm.web.server_settings import run_server
 from fedperm.web.serving import serve
 from fedperm_aggregator.app import Parts, build_app
+from fedperm_aggregator.jobs.pool import WorkerSpec, open_pool
 from fedperm_aggregator.journal import Watcher
 from fedperm_aggregator.migrations import SCHEMA
-from fedperm_aggregator.pool import process_pool
 from fedperm_aggregator.settings import AggregatorSettings
 
 
@@ -25,18 +27,37 @@ def main() -> int:
 
 def run(settings: AggregatorSettings) -> None:
     """Until SIGTERM or SIGINT. Leases and presence are one process's: a second is refused."""
-    with sole_user(settings.state_directory, AGGREGATOR.title), _watchers(settings) as watchers:
+    with (
+        sole_user(settings.state_directory, AGGREGATOR.title),
+        _blobs(settings) as blobs,
+        _watchers(settings) as watchers,
+    ):
         parts = Parts(
             settings,
             settings.operator(),
             open_database(settings.url, SCHEMA),
-            process_pool(settings.processes, settings.silence_seconds),
+            blobs,
+            open_pool(
+                WorkerSpec(settings.workers_url, settings.processes, settings.silence_seconds)
+            ),
             SystemClock(),
             from_operating_system(),
             watchers,
         )
         app = build_app(parts)
         serve(app, settings.serving(), app.state.services.changes.close)
+
+
+@contextmanager
+def _blobs(settings: AggregatorSettings) -> Iterator[BlobStore]:
+    blobs = open_store(settings.blob_store_url)
+    if not (blobs.durable or settings.insecure_for_tests):
+        raise SettingsError(
+            "BLOBS_URL names a store that loses acknowledged uploads when the process ends",
+            "use file:///folder, or leave it out",
+        )
+    with blobs.alone("aggregator"):
+        yield blobs
 
 
 @contextmanager

@@ -94,6 +94,12 @@ def check_manifest(manifest: Manifest, expected: Manifest) -> None:
         )
 
 
+def check_digest(sha256: str, expected: str, origin: str) -> None:
+    """`origin` says where the expected digest was stated."""
+    if sha256 != expected:
+        raise BodyError(f"the SHA-256 of the body is not {origin}", "send it again, unchanged")
+
+
 def check_size(stated: int, expected: int) -> None:
     """The run's parameters fix the length of a body to the octet."""
     hint = "send exactly the tensors that the protocol names"

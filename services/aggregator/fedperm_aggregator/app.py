@@ -12,6 +12,7 @@ from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
+from fedperm.blobs.store import BlobStore
 from fedperm.clock import Clock
 from fedperm.database import Database
 from fedperm.services import AGGREGATOR
@@ -20,37 +21,35 @@ from fedperm.web.documentation import problems
 from fedperm.web.rate_limit import RateLimit
 from fedperm.web.service import build_service
 from fedperm_aggregator.attendance import Attendance
-from fedperm_aggregator.blobs import Blobs
 from fedperm_aggregator.changes import Changes
 from fedperm_aggregator.conductor import Conductor
 from fedperm_aggregator.contributions import Contributions
-from fedperm_aggregator.crew import Crew, Trade
 from fedperm_aggregator.dashboard.dashboard import LOGIN_BURST, LOGINS_PER_SECOND, Dashboard
 from fedperm_aggregator.dashboard.live import Live
 from fedperm_aggregator.dashboard.observer import Sources
 from fedperm_aggregator.dashboard.sessions import Sessions
 from fedperm_aggregator.documents import Documents
 from fedperm_aggregator.event_stream import EventStream
-from fedperm_aggregator.folding import Folding
 from fedperm_aggregator.foreman import Foreman
 from fedperm_aggregator.gate import Gate
 from fedperm_aggregator.housekeeping import Housekeeping
+from fedperm_aggregator.jobs.check import CheckHandler
+from fedperm_aggregator.jobs.fold import FoldHandler
+from fedperm_aggregator.jobs.pool import WorkerPool
+from fedperm_aggregator.jobs.runner import JobHandler, JobRunner
 from fedperm_aggregator.journal import Journal, Watcher
 from fedperm_aggregator.lane import Lane
 from fedperm_aggregator.metrics import AggregatorMetrics
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.polls import Polls
-from fedperm_aggregator.pool import WorkerPool
 from fedperm_aggregator.presence import Presence
-from fedperm_aggregator.reception import Reception
+from fedperm_aggregator.records import JobKind
 from fedperm_aggregator.rounds import Rounds
 from fedperm_aggregator.routes import dashboard, events, participants, rounds, runs, updates
 from fedperm_aggregator.runs import Runs
 from fedperm_aggregator.services import Services
 from fedperm_aggregator.settings import AggregatorSettings
 from fedperm_aggregator.stores import Stores, open_stores
-from fedperm_aggregator.tables import JobKind
-from fedperm_aggregator.validation import Validation
 
 THREADS = 8
 """For files and the database; the framework gets as many for its handlers. Transactions wait for
@@ -66,6 +65,7 @@ class Parts:
     settings: AggregatorSettings
     operator: OperatorCredential
     database: Database
+    blobs: BlobStore
     pool: WorkerPool
     clock: Clock
     randomness: Random
@@ -78,10 +78,9 @@ class _Common:
 
     stores: Stores
     documents: Documents
-    blobs: Blobs
+    blobs: BlobStore
     presence: Presence
     changes: Changes
-    reception: Reception
 
 
 def build_app(parts: Parts) -> FastAPI:
@@ -125,16 +124,9 @@ async def _running(foreman: Foreman, tick_seconds: float) -> AsyncIterator[None]
 
 
 def _common(parts: Parts) -> _Common:
-    settings = parts.settings
-    stores, blobs = open_stores(parts.database), Blobs(settings.state_directory)
-    return _Common(
-        stores,
-        Documents(stores),
-        blobs,
-        Presence(settings.online_seconds),
-        Changes(),
-        Reception(blobs, settings.body_idle_seconds),
-    )
+    stores = open_stores(parts.database)
+    presence = Presence(parts.settings.online_seconds)
+    return _Common(stores, Documents(stores), parts.blobs, presence, Changes())
 
 
 def _services(parts: Parts, common: _Common, registry: CollectorRegistry) -> Services:
@@ -147,7 +139,9 @@ def _services(parts: Parts, common: _Common, registry: CollectorRegistry) -> Ser
         runs=of_runs,
         participants=who,
         polls=_polls(parts, c, who),
-        contributions=Contributions(c.stores, c.documents, c.blobs, c.reception, c.presence, clock),
+        contributions=Contributions(
+            c.stores, c.documents, c.blobs, c.presence, clock, parts.settings.body_idle_seconds
+        ),
         rounds=of_rounds,
         events=EventStream(c.stores, c.changes),
         foreman=_foreman(parts, c, registry),
@@ -174,8 +168,8 @@ def _runs(parts: Parts, common: _Common) -> Runs:
         common.stores,
         common.documents,
         common.blobs,
-        common.reception,
         parts.clock,
+        idle_seconds=parts.settings.body_idle_seconds,
         insecure_for_tests=parts.settings.insecure_for_tests,
     )
 
@@ -197,7 +191,7 @@ def _foreman(parts: Parts, common: _Common, registry: CollectorRegistry) -> Fore
     metrics = AggregatorMetrics(registry, lambda: c.presence.online(clock.now()))
     return Foreman(
         Conductor(c.stores, c.documents, c.presence, clock, randomness),
-        _crew(parts, common),
+        _job_runner(parts, common),
         Attendance(c.stores, c.presence, clock),
         Housekeeping(c.stores, c.blobs),
         Journal(c.stores.events, metrics, parts.watchers),
@@ -205,10 +199,10 @@ def _foreman(parts: Parts, common: _Common, registry: CollectorRegistry) -> Fore
     )
 
 
-def _crew(parts: Parts, common: _Common) -> Crew:
+def _job_runner(parts: Parts, common: _Common) -> JobRunner:
     c, pool, clock, randomness = common, parts.pool, parts.clock, parts.randomness
-    trades: dict[JobKind, Trade] = {
-        JobKind.CHECK: Validation(c.stores, c.documents, c.blobs, pool, clock),
-        JobKind.FOLD: Folding(c.stores, c.documents, c.blobs, pool, clock, randomness),
+    handlers: dict[JobKind, JobHandler] = {
+        JobKind.CHECK: CheckHandler(c.stores, c.documents, c.blobs, clock),
+        JobKind.FOLD: FoldHandler(c.stores, c.documents, c.blobs, clock, randomness),
     }
-    return Crew(c.stores.jobs, trades, pool, clock, randomness, parts.settings.lease_seconds)
+    return JobRunner(c.stores.jobs, handlers, pool, clock, randomness, parts.settings.lease_seconds)

@@ -1,28 +1,34 @@
 """Uploads: received, made durable, then acknowledged. In this order, whatever happens.
 
-temporary file -> fsync -> rename -> fsync of the folder -> row and job in one transaction -> answer
+temporary blob -> its own name, durably -> row and job in one transaction -> answer
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Lock
 
+from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import BusyError, ServiceError
 from fedperm.wire.aggregator import UpdateReceipt, UpdateState
 from fedperm.wire.public_keys import signing_key
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import Manifest
-from fedperm_aggregator.admission import Claim, StoredUpdate, check_manifest, check_size, judge
-from fedperm_aggregator.blobs import Blobs
+from fedperm_aggregator import blob_names
+from fedperm_aggregator.admission import (
+    Claim,
+    StoredUpdate,
+    check_digest,
+    check_manifest,
+    check_size,
+    judge,
+)
 from fedperm_aggregator.documents import Documents
 from fedperm_aggregator.gate import Participant
-from fedperm_aggregator.incoming import Body
 from fedperm_aggregator.presence import Presence
-from fedperm_aggregator.reception import Received, Reception
 from fedperm_aggregator.stores import Stores
 from fedperm_aggregator.stores.updates import NewUpdate
 
@@ -55,26 +61,26 @@ class Contributions:
         self,
         stores: Stores,
         documents: Documents,
-        blobs: Blobs,
-        reception: Reception,
+        blobs: BlobStore,
         presence: Presence,
         clock: Clock,
+        idle_seconds: float,
     ) -> None:
         self._updates = stores.updates
         self._documents = documents
         self._blobs = blobs
-        self._reception = reception
         self._presence = presence
         self._clock = clock
+        self._idle_seconds = idle_seconds
         self._sending: Counter[tuple[str, str]] = Counter()
         self._storing = Lock()
 
-    async def take(self, upload: Upload, body: Body) -> tuple[UpdateReceipt, bool]:
+    async def take(self, upload: Upload, body: AsyncIterator[bytes]) -> tuple[UpdateReceipt, bool]:
         """The receipt, and whether the update is new."""
         contribution = await asyncio.to_thread(self._examine, upload)
         with self._place(upload):
-            async with self._reception.receive(body, upload.size) as received:
-                received.check(upload.sha256, "the one in Content-Digest")
+            async with self._blobs.receive(body, upload.size, self._idle_seconds) as received:
+                check_digest(received.sha256, upload.sha256, "the one in Content-Digest")
                 stored, is_new = await asyncio.to_thread(self._store, contribution, received)
         receipt = UpdateReceipt(
             sha256=stored.sha256, state=stored.state, received_at=stored.received_at
@@ -120,19 +126,19 @@ class Contributions:
             if not self._sending[key]:
                 del self._sending[key]
 
-    def _store(self, contribution: Contribution, received: Received) -> tuple[StoredUpdate, bool]:
-        """One at a time: a file is removed again only if no row refers to it."""
+    def _store(self, contribution: Contribution, received: BlobRef) -> tuple[StoredUpdate, bool]:
+        """One at a time: a blob is removed again only if no row refers to it."""
         new, claim = contribution.new, contribution.claim
-        path = self._blobs.upload(new.run, new.round, new.client, claim.sha256)
+        name = blob_names.upload(new.run, new.round, new.client, claim.sha256)
         with self._storing:
-            self._blobs.keep(received.path, path)
+            self._blobs.keep(received, name)
             try:
                 return self._updates.store(new, claim, self._clock.now())
             finally:
-                # a database that does not answer leaves the file to the next sweep
+                # a database that does not answer leaves the blob to the next sweep
                 with suppress(ServiceError):
                     if not self._is_needed(contribution):
-                        self._blobs.remove(path)
+                        self._blobs.remove(name)
 
     def _is_needed(self, contribution: Contribution) -> bool:
         """Refused, or the same as one that was rejected or counted before: not needed."""

@@ -7,8 +7,8 @@ from fedperm.errors import BusyError
 from fedperm_aggregator.attendance import Attendance
 from fedperm_aggregator.changes import Changes
 from fedperm_aggregator.conductor import Conductor
-from fedperm_aggregator.crew import Crew
 from fedperm_aggregator.housekeeping import Housekeeping
+from fedperm_aggregator.jobs.runner import JobRunner
 from fedperm_aggregator.journal import Journal
 
 log = logging.getLogger(__name__)
@@ -20,14 +20,14 @@ class Foreman:
     def __init__(
         self,
         conductor: Conductor,
-        crew: Crew,
+        jobs: JobRunner,
         attendance: Attendance,
         housekeeping: Housekeeping,
         journal: Journal,
         changes: Changes,
     ) -> None:
         self._conductor = conductor
-        self._crew = crew
+        self._jobs = jobs
         self._attendance = attendance
         self._housekeeping = housekeeping
         self._journal = journal
@@ -43,7 +43,7 @@ class Foreman:
 
     async def drain(self) -> None:
         """Until the jobs that were started are done."""
-        await asyncio.to_thread(self._crew.finish)
+        await asyncio.to_thread(self._jobs.finish)
 
     async def run(self, tick_seconds: float) -> None:
         """Until it is to leave off. A tick that fails is logged and tried again: what it could
@@ -54,13 +54,13 @@ class Foreman:
                 self._note(None)
             except Exception as error:
                 self._note(error)
-            await asyncio.to_thread(self._crew.rest, tick_seconds)
+            await asyncio.to_thread(self._jobs.rest, tick_seconds)
 
     def start(self) -> None:
         """Takes up what a former process left. Nobody else may work on this state."""
         self._housekeeping.sweep()
         self._attendance.load()
-        self._crew.take_over()
+        self._jobs.take_over()
 
     def leave_off(self) -> None:
         """The loop ends after its tick."""
@@ -68,13 +68,13 @@ class Foreman:
 
     def stop(self) -> None:
         """After the loop: jobs that are not done are given back."""
-        self._crew.stop()
+        self._jobs.stop()
 
     def check(self) -> None:
         """Raises if the loop is in trouble, or its jobs are."""
         if self._trouble:
             raise BusyError(f"the last tick failed: {self._trouble}", "the log says more")
-        self._crew.check()
+        self._jobs.check()
 
     def _note(self, error: Exception | None) -> None:
         """Said once, not at every tick: a full disk must not be filled by its own log."""
@@ -87,8 +87,8 @@ class Foreman:
                 log.info("ticks succeed again")
 
     def _work(self) -> None:
-        self._crew.keep_leases()
+        self._jobs.keep_leases()
         self._conductor.move_all()
-        self._crew.start_jobs()
+        self._jobs.start_jobs()
         self._housekeeping.scrub()
         self._attendance.save()

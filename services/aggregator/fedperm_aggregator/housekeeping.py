@@ -1,39 +1,39 @@
-"""Files that nobody needs any more: uploads of settled rounds, and what a crash left behind."""
+"""Blobs that nobody needs any more: uploads of settled rounds, and what a crash left behind."""
 
 import logging
-from pathlib import Path
 
-from fedperm_aggregator.blobs import Blobs
+from fedperm.blobs.store import BlobStore
+from fedperm_aggregator import blob_names
 from fedperm_aggregator.stores import Stores
 
 log = logging.getLogger(__name__)
 
 
 class Housekeeping:
-    def __init__(self, stores: Stores, blobs: Blobs) -> None:
+    def __init__(self, stores: Stores, blobs: BlobStore) -> None:
         self._stores = stores
         self._blobs = blobs
 
     def scrub(self) -> None:
-        """First the files, then the mark: a crash in between scrubs again."""
+        """First the uploads, then the mark: a crash in between scrubs again."""
         for name in self._stores.rounds.to_scrub():
-            self._blobs.scrub(name.run, name.number)
+            self._blobs.remove_all(blob_names.uploads_folder(name.run, name.number))
             self._stores.rounds.mark_scrubbed(name)
 
     def sweep(self) -> None:
-        """At the start, before anybody uploads. Folders of runs that the database does not know
-        are left alone: it may be the wrong database."""
+        """At the start, before anybody uploads. Blobs of runs that the database does not know are
+        left alone: it may be the wrong database."""
         swept = self._blobs.sweep_incoming()
         for run in self._stores.runs.names():
-            swept += self._blobs.sweep_run(run, self._needed(run))
+            swept += self._blobs.sweep(blob_names.run_folder(run), self._needed(run))
         if swept:
-            log.info("swept %d files that a crash left behind", swept)
+            log.info("swept %d blobs that a crash left behind", swept)
 
-    def _needed(self, run: str) -> set[Path]:
-        uploads = {self._blobs.upload(run, *which) for which in self._stores.updates.waiting(run)}
+    def _needed(self, run: str) -> set[str]:
+        uploads = {blob_names.upload(run, *which) for which in self._stores.updates.waiting(run)}
         aggregates = {
-            self._blobs.aggregate(run, number, sha256)
+            blob_names.aggregate(run, number, sha256)
             for number, sha256 in self._stores.rounds.aggregates(run).items()
         }
-        model = {self._blobs.initial_model(run)} if self._stores.runs.has_model(run) else set()
+        model = {blob_names.initial_model(run)} if self._stores.runs.has_model(run) else set()
         return uploads | aggregates | model

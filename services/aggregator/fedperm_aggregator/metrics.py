@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from fedperm.wire.aggregator import Event, EventKind, UpdateState
-from fedperm_aggregator.tables import JobKind
+from fedperm_aggregator.records import JobKind
 
 _RUN_STATES = {
     EventKind.RUN_CREATED: "created",

@@ -1,5 +1,6 @@
 """Rounds as they are told: outcomes, reports, aggregates."""
 
+from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import GoneError, InvalidRequestError
 from fedperm.wire.aggregator import (
@@ -9,7 +10,7 @@ from fedperm.wire.aggregator import (
     RoundState,
     UpdateReport,
 )
-from fedperm_aggregator.blobs import Blobs, PublishedFile
+from fedperm_aggregator import blob_names
 from fedperm_aggregator.documents import Documents
 from fedperm_aggregator.gate import Participant
 from fedperm_aggregator.participants import Participants
@@ -25,7 +26,7 @@ class Rounds:
         self,
         stores: Stores,
         documents: Documents,
-        blobs: Blobs,
+        blobs: BlobStore,
         participants: Participants,
         presence: Presence,
         clock: Clock,
@@ -60,15 +61,15 @@ class Rounds:
     def update(self, run: str, number: int, client: str) -> UpdateReport:
         return self._stores.reports.update(run, number, client)
 
-    def aggregate(self, run: str, number: int) -> PublishedFile | None:
+    def aggregate(self, run: str, number: int) -> BlobRef | None:
         """None until it is there."""
         outcome = self.outcome(run, number)
         if outcome.state is RoundState.ABORTED:
             raise GoneError(f"round {number} was aborted: {outcome.reason}", "settle it so")
         if outcome.aggregate is None:
             return None
-        sha256 = outcome.aggregate.sha256
-        return PublishedFile(self._blobs.aggregate(run, number, sha256), sha256)
+        sha256, size = outcome.aggregate.sha256, outcome.aggregate.size
+        return self._blobs.ref(blob_names.aggregate(run, number, sha256), sha256, size)
 
     def add_report(self, run: str, number: int, who: Participant, report: ClientReport) -> None:
         self._participants.check(run, who)

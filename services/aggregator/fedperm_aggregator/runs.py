@@ -1,20 +1,19 @@
 """Runs: their documents, initial models, key epochs, and the operator's stop and go."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
+from fedperm.blobs.registry import open_blob
+from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import InvalidRequestError, ParameterError, UnknownResourceError, UntrustedError
 from fedperm.run_document import FrozenDocument, RunDocument
-from fedperm.uploads.form import mapped
 from fedperm.wire.aggregator import KeyEpoch, RunStatus
 from fedperm.wire.model import decode_model, model_body
 from fedperm.wire.statements import EpochRecord
-from fedperm_aggregator.admission import check_size
-from fedperm_aggregator.blobs import Blobs, PublishedFile
+from fedperm_aggregator import blob_names
+from fedperm_aggregator.admission import check_digest, check_size
 from fedperm_aggregator.documents import Documents, epoch_record
-from fedperm_aggregator.incoming import Body
-from fedperm_aggregator.reception import Received, Reception
 from fedperm_aggregator.stores import Stores
 
 Created = tuple[RunStatus, bool]
@@ -26,17 +25,17 @@ class Runs:
         self,
         stores: Stores,
         documents: Documents,
-        blobs: Blobs,
-        reception: Reception,
+        blobs: BlobStore,
         clock: Clock,
         *,
+        idle_seconds: float,
         insecure_for_tests: bool,
     ) -> None:
         self._store = stores.runs
         self._documents = documents
         self._blobs = blobs
-        self._reception = reception
         self._clock = clock
+        self._idle_seconds = idle_seconds
         self._insecure_for_tests = insecure_for_tests
 
     def create(self, run: str, octets: bytes) -> Created:
@@ -62,23 +61,24 @@ class Runs:
         self._store.resume(run, self._clock.now())
         return self.status(run)
 
-    async def put_initial_model(self, run: str, size: int, body: Body) -> Created:
+    async def put_initial_model(self, run: str, size: int, body: AsyncIterator[bytes]) -> Created:
         document = await asyncio.to_thread(self._documents.of, run)
         model = document.content.model
         check_size(size, model_body(model.parameters).size)
-        async with self._reception.receive(body, size) as received:
-            received.check(model.initial_sha256, "the document's initial_sha256")
+        async with self._blobs.receive(body, size, self._idle_seconds) as received:
+            check_digest(received.sha256, model.initial_sha256, "the document's initial_sha256")
             await asyncio.to_thread(self._keep_model, run, received, model.parameters)
         is_new = await asyncio.to_thread(self._store.record_model, run, self._clock.now())
         return await asyncio.to_thread(self.status, run), is_new
 
-    def initial_model(self, run: str) -> PublishedFile:
+    def initial_model(self, run: str) -> BlobRef:
         if not self._store.has_model(run):
             raise UnknownResourceError(
                 f"run {run} has no initial model yet", "ask again when the operator has sent it"
             )
-        sha256 = self.document(run).content.model.initial_sha256
-        return PublishedFile(self._blobs.initial_model(run), sha256)
+        model = self.document(run).content.model
+        size = model_body(model.parameters).size
+        return self._blobs.ref(blob_names.initial_model(run), model.initial_sha256, size)
 
     def put_epoch(self, run: str, epoch: int, message: KeyEpoch) -> Created:
         document = self._documents.of(run).content
@@ -90,9 +90,9 @@ class Runs:
     def epochs(self, run: str) -> tuple[KeyEpoch, ...]:
         return self._store.epochs(run)
 
-    def _keep_model(self, run: str, received: Received, parameters: int) -> None:
-        decode_model(mapped(received.path), parameters)
-        self._blobs.keep(received.path, self._blobs.initial_model(run))
+    def _keep_model(self, run: str, received: BlobRef, parameters: int) -> None:
+        decode_model(open_blob(received).view(), parameters)
+        self._blobs.keep(received, blob_names.initial_model(run))
 
     def _check(self, run: str, document: RunDocument) -> None:
         if document.run != run:

@@ -20,6 +20,11 @@ class AggregatorSettings(ServerSettings):
     port: Port = AGGREGATOR.port
     processes: Count = Field(default_factory=lambda: os.cpu_count() or 1)
 
+    blobs_url: str | None = None
+    """Where uploads, aggregates and models are kept, as in file:///folder."""
+    workers_url: str = "process://"
+    """What checks updates and folds rounds: processes on this machine, `processes` of them."""
+
     online_seconds: Seconds = 30.0
     """A client not heard of for so long is not asked."""
     longest_wait_seconds: Seconds = 30.0
@@ -41,3 +46,8 @@ class AggregatorSettings(ServerSettings):
     """Whoever logged in there has to do so again after so long."""
     traces: bool = False
     """Whether rounds are sent as OpenTelemetry traces; OTEL_EXPORTER_OTLP_ENDPOINT says where."""
+
+    @property
+    def blob_store_url(self) -> str:
+        """The state directory, unless another place is set."""
+        return self.blobs_url or self.state_directory.absolute().as_uri()

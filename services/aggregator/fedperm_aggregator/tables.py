@@ -19,11 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from fedperm.wire.aggregator import RoundState, RunState, UpdateState
-
-
-class JobKind(StrEnum):
-    CHECK = "check"
-    FOLD = "fold"
+from fedperm_aggregator.records import JobKind
 
 
 def _by_value(kind: type[StrEnum]) -> Enum:

@@ -71,7 +71,8 @@ def is_unaccounted(outcome: RoundOutcome, client: str, own: PreparedUpload | Non
 
 
 def check_explanation(report: UpdateReport, number: int) -> None:
-    if report.state is not UpdateState.REJECTED or not report.reason:
+    """Rejected, or dropped since the aggregator could not check it; either with a reason."""
+    if report.state not in {UpdateState.REJECTED, UpdateState.DROPPED} or not report.reason:
         raise AggregateError(
             f"round {number} leaves out this client's acknowledged update without a reason", _HINT
         )

@@ -73,4 +73,4 @@ class Settler:
     async def _ask_why(self, number: int) -> None:
         report = await self._run.session.update_report(number)
         check_explanation(report, number)
-        log.warning("round %d: this client's update was refused: %s", number, report.reason)
+        log.warning("round %d: this client's update was left out: %s", number, report.reason)

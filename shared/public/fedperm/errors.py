@@ -15,6 +15,7 @@ FedPermError
 │   └── LedgerError           the ledger is damaged, or not the one for this budget
 ├── TooManyClientsError     the aggregator: more contributions than slots were planned for
 ├── AggregateError          the aggregator: what it published fails the client's checks
+├── BlobError               whoever operates the storage: a stored blob is missing or damaged
 ├── SettingsError           whoever starts the program
 ├── RequestError            whoever sent the request
 │   ├── InvalidRequestError   its content makes no sense
@@ -121,6 +122,11 @@ class TooManyClientsError(FedPermError):
 
 class AggregateError(FedPermError):
     """A published aggregate fails the receiving client's checks; carries no decrypted value."""
+
+
+class BlobError(FedPermError):
+    """A stored blob is missing, damaged or shorter than what was asked for. No sender's fault, so
+    not a MessageError; not passing by itself either, so not a ServiceError."""
 
 
 class SettingsError(FedPermError):

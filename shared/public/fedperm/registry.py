@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Generic, TypeVar
+from urllib.parse import urlsplit
 
-from fedperm.errors import ParameterError
+from fedperm.errors import ParameterError, SettingsError
 
 Part = TypeVar("Part")
 
@@ -50,3 +51,15 @@ class Registry(Generic[Part]):
     @property
     def _choice(self) -> str:
         return f"choose one of: {', '.join(self._parts)}"
+
+
+class UrlRegistry(Registry[Part]):
+    """Parts that a setting chooses by the scheme of a URL, as in `file://`."""
+
+    def of_url(self, url: str) -> Part:
+        """The URL itself may hold a password, so the error does not repeat it."""
+        scheme = urlsplit(url).scheme
+        if scheme not in self.names:
+            known = ", ".join(f"{name}://" for name in sorted(self.names))
+            raise SettingsError(f"there is no {self.kind} for {scheme}://", f"use one of: {known}")
+        return self[scheme]

@@ -19,10 +19,11 @@ def make_state_folder(folder: Path) -> None:
 
 
 @contextmanager
-def sole_user(folder: Path, program: str) -> Iterator[None]:
-    """The lock is the process's: it is gone when the process is, however it ends."""
+def sole_user(folder: Path, program: str, name: str = ".lock") -> Iterator[None]:
+    """The lock is the process's: it is gone when the process is, however it ends. `name` is the
+    lock file's."""
     make_state_folder(folder)
-    with (folder / ".lock").open("w") as lock:
+    with (folder / name).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

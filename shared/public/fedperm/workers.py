@@ -1,9 +1,17 @@
-"""Worker processes: big-integer arithmetic holds the interpreter lock, so threads do not help."""
+"""Workers: processes, since big-integer arithmetic holds the interpreter lock, so threads do not
+help; or whatever else is behind an executor."""
 
 import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
@@ -14,10 +22,15 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor, and how many jobs it runs at once."""
+    """An executor, how many jobs it runs at once, and what it raises when the worker of a job was
+    lost: killed, out of memory, cut off. That says nothing about the job, which can be done again.
+
+    A BrokenExecutor means that the executor must be replaced too. Others, such as Dask's
+    KilledWorker, mean that the executor goes on with other workers."""
 
     executor: Executor
     count: int
+    lost: tuple[type[Exception], ...] = (BrokenExecutor,)
 
     def run(
         self, task: Callable[[Job], Result], jobs: Iterable[Job]

@@ -58,10 +58,13 @@ def _ledgers(reports: Sequence[NamedReport]) -> Ledgers | None:
 
 
 def _troubles(report: RoundReport) -> Iterator[Trouble]:
-    """The rejected first, then those of whom nothing came before the round was sealed."""
+    """First those left out for a reason of their own, then those of whom nothing came before the
+    round was sealed."""
+    left_out = {UpdateState.REJECTED: Standing.REJECTED, UpdateState.DROPPED: Standing.DROPPED}
     for update in report.updates:
-        if update.state is UpdateState.REJECTED:
-            yield Trouble(client=update.client, standing=Standing.REJECTED, reason=update.reason)
+        if update.reason and update.state in left_out:
+            standing = left_out[update.state]
+            yield Trouble(client=update.client, standing=standing, reason=update.reason)
     if report.outcome.state is not RoundState.OPEN:
         came = {update.client for update in report.updates}
         for client in report.outcome.selected:

@@ -1,17 +1,17 @@
 """Bulk bodies over HTTP: what their headers must say, and files as answers."""
 
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Any
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 
+from fedperm.blobs.registry import open_blob
+from fedperm.blobs.store import Blob, BlobRef
 from fedperm.errors import BodyError, LengthRequiredError, MediaTypeError
 from fedperm.web.documentation import Responses
 from fedperm.wire.body import MEDIA_TYPE
-from fedperm_aggregator.blobs import PublishedFile
 
 _CONTENT = {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 BULK: dict[str, Any] = {"required": True, "content": _CONTENT}
@@ -20,7 +20,7 @@ BULK_ANSWER: dict[str, Any] = {"content": _CONTENT, "description": "The file"}
 NOT_MODIFIED: Responses = {304: {"description": "The caller has it already"}}
 """For what If-None-Match may be asked of."""
 
-_CHUNK = 1 << 18
+_CHUNK_BYTES = 1 << 18
 _NEVER_CHANGES = "private, max-age=31536000, immutable"
 
 
@@ -59,19 +59,21 @@ def immutable(request: Request, sha256: str) -> tuple[dict[str, str], Response |
     return headers, Response(status_code=304, headers=headers) if has_it else None
 
 
-def file_response(request: Request, file: PublishedFile) -> Response:
-    """For a thread: a short file is read at once, a long one chunk by chunk as it is sent."""
-    headers, not_modified = immutable(request, file.sha256)
+def blob_response(request: Request, ref: BlobRef) -> Response:
+    """For a thread: a short blob is read at once, a long one chunk by chunk as it is sent."""
+    headers, not_modified = immutable(request, ref.sha256)
     if not_modified is not None:
         return not_modified
-    size = file.path.stat().st_size
-    if size <= _CHUNK:
-        return Response(file.path.read_bytes(), headers=headers, media_type=MEDIA_TYPE)
-    headers["Content-Length"] = str(size)
-    return StreamingResponse(_chunks(file.path), headers=headers, media_type=MEDIA_TYPE)
+    blob = open_blob(ref)
+    # before the answer begins: a blob that is missing must be an error, not a broken answer
+    first = blob.read(0, min(ref.size, _CHUNK_BYTES))
+    if ref.size <= _CHUNK_BYTES:
+        return Response(first, headers=headers, media_type=MEDIA_TYPE)
+    headers["Content-Length"] = str(ref.size)
+    return StreamingResponse(_chunks(blob, first, ref.size), headers=headers, media_type=MEDIA_TYPE)
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            yield chunk
+def _chunks(blob: Blob, first: bytes, size: int) -> Iterator[bytes]:
+    yield first
+    for start in range(len(first), size, _CHUNK_BYTES):
+        yield blob.read(start, min(_CHUNK_BYTES, size - start))

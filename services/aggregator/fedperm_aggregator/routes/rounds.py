@@ -7,7 +7,7 @@ from fedperm.wire.aggregator import ClientReport, RoundList, RoundOutcome, Round
 from fedperm.wire.message import Name
 from fedperm.wire.statements import RoundNumber
 from fedperm_aggregator.routes.access import Here, ThatClient, operator_of_run, reader_of_run
-from fedperm_aggregator.routes.bulk import BULK_ANSWER, NOT_MODIFIED, file_response
+from fedperm_aggregator.routes.bulk import BULK_ANSWER, NOT_MODIFIED, blob_response
 
 router = APIRouter(prefix="/v1/runs/{run}/rounds", tags=["rounds"])
 OPERATOR = [Depends(operator_of_run)]
@@ -53,7 +53,7 @@ def _aggregate(run: Name, number: RoundNumber, request: Request, here: Here) -> 
     published = here.rounds.aggregate(run, number)
     if published is None:
         return Response(status_code=202, headers={"Retry-After": str(RETRY_SECONDS)})
-    return file_response(request, published)
+    return blob_response(request, published)
 
 
 @router.put("/{number}/reports/{client}", status_code=204, summary="A client's own measurements")

@@ -15,9 +15,9 @@ from fedperm_aggregator.routes.bulk import (
     BULK,
     BULK_ANSWER,
     NOT_MODIFIED,
+    blob_response,
     body_of,
     check_media_type,
-    file_response,
     immutable,
     stated_size,
 )
@@ -94,7 +94,7 @@ async def put_initial_model(
     summary="The model that all clients start from",
 )
 def initial_model(run: Name, request: Request, here: Here) -> Response:
-    return file_response(request, here.runs.initial_model(run))
+    return blob_response(request, here.runs.initial_model(run))
 
 
 @router.put(

@@ -8,10 +8,11 @@ from sqlalchemy.orm import Session
 
 from fedperm.wire.aggregator import EventKind, RoundState, RunState, UpdateState
 from fedperm_aggregator.lifecycle import Abort, Complete, Decision, Extend, Fail, Open, Seal, Wait
+from fedperm_aggregator.records import JobKind
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.jobs import add_job
 from fedperm_aggregator.stores.lookup import the_round
-from fedperm_aggregator.tables import JobKind, RoundRow, RunRow, SelectionRow, UpdateRow
+from fedperm_aggregator.tables import RoundRow, RunRow, SelectionRow, UpdateRow
 
 
 @singledispatch

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.wire.aggregator import Event, EventKind
+from fedperm_aggregator.records import FoldProgress
 from fedperm_aggregator.tables import EventRow
 
 MOST_AT_ONCE = 500
@@ -20,17 +21,6 @@ class Happening:
 
     run: str
     event: Event
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a round's fold is: so many of all jobs of a phase."""
-
-    run: str
-    round: int
-    phase: str
-    done: int
-    total: int
 
 
 def record(
@@ -54,7 +44,7 @@ class EventStore:
         self.database = database
 
     @transaction
-    def progress(self, session: Session, mark: Progress, at: float) -> None:
+    def progress(self, session: Session, mark: FoldProgress, at: float) -> None:
         """An event beside no other change."""
         record(
             session,

@@ -5,7 +5,6 @@ worker that was stopped past its lease cannot write over what another did meanwh
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from random import Random
 
 from sqlalchemy import or_, select, update
@@ -13,23 +12,11 @@ from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.wire.aggregator import EventKind
+from fedperm_aggregator.records import JobKind, Lease
 from fedperm_aggregator.stores.events import record
-from fedperm_aggregator.tables import JobKind, JobRow
+from fedperm_aggregator.tables import JobRow
 
 _OWNER_BITS = 128
-
-
-@dataclass(frozen=True)
-class Lease:
-    """A job in the hands of one worker; `attempt` counts from 1."""
-
-    job: int
-    owner: str
-    kind: JobKind
-    run: str
-    round: int
-    client: str
-    attempt: int
 
 
 def add_job(session: Session, kind: JobKind, run: str, number: int, client: str = "") -> None:
@@ -75,12 +62,22 @@ class JobStore:
 
     @transaction
     def try_again(
-        self, session: Session, lease: Lease, reason: str, now: float, pause_seconds: float
+        self,
+        session: Session,
+        lease: Lease,
+        reason: str,
+        now: float,
+        pause_seconds: float,
+        *,
+        charged: bool = True,
     ) -> None:
+        """`charged`: the attempt counts."""
         row = owned_job(session, lease)
         if row is None:
             return
         row.owner, row.free_at = None, now + pause_seconds
+        if not charged:
+            row.attempts -= 1
         record(
             session,
             lease.run,

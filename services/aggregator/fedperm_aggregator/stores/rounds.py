@@ -10,6 +10,7 @@ from fedperm.crash_points import specify
 from fedperm.database import Database, transaction
 from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
 from fedperm_aggregator.lifecycle import Decision, RunView, Wait
+from fedperm_aggregator.records import Aggregate, Lease, Member, SealedRound
 from fedperm_aggregator.stores.decisions import (
     abort_round,
     carry_out,
@@ -17,38 +18,11 @@ from fedperm_aggregator.stores.decisions import (
     valid_updates,
 )
 from fedperm_aggregator.stores.events import record
-from fedperm_aggregator.stores.jobs import Lease, owned_job
+from fedperm_aggregator.stores.jobs import owned_job
 from fedperm_aggregator.stores.lookup import the_round, the_run
 from fedperm_aggregator.stores.views import progress_of, run_view
 from fedperm_aggregator.tables import RoundRow
 from fedperm_aggregator.tasks import Progress
-
-
-@dataclass(frozen=True)
-class Member:
-    """An update that is in the sum."""
-
-    client: str
-    sha256: str
-
-
-@dataclass(frozen=True)
-class SealedRound:
-    """What a fold needs to know."""
-
-    epoch: int
-    members: tuple[Member, ...]
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """A written aggregate, and what it cost."""
-
-    sha256: str
-    size: int
-    contributors: int
-    folding_cpu: float
-    rerandomising_cpu: float
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from sqlalchemy.orm import Session
 from fedperm.database import Database, transaction
 from fedperm.wire.aggregator import EventKind, UpdateState
 from fedperm_aggregator.admission import Claim, Slot, StoredUpdate, judge
-from fedperm_aggregator.checking import Verdict
+from fedperm_aggregator.records import CheckTask, JobKind, Lease, Verdict
 from fedperm_aggregator.stores.events import record
-from fedperm_aggregator.stores.jobs import Lease, add_job, owned_job
+from fedperm_aggregator.stores.jobs import add_job, owned_job
 from fedperm_aggregator.stores.lookup import the_round, the_update
 from fedperm_aggregator.stores.views import slot_of
-from fedperm_aggregator.tables import JobKind, UpdateRow
+from fedperm_aggregator.tables import UpdateRow
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,6 @@ class NewUpdate:
     client: str
     size: int
     manifest: str
-
-
-@dataclass(frozen=True)
-class CheckTask:
-    """Which upload to check, and under which key."""
-
-    sha256: str
-    epoch: int
 
 
 class UpdateStore:

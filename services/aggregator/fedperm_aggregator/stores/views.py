@@ -78,7 +78,8 @@ def _round_view(session: Session, row: RoundRow) -> RoundView:
         selected=session.scalar(selected) or 0,
         stored=counts.get(UpdateState.STORED, 0),
         valid=counts.get(UpdateState.VALID, 0),
-        rejected=counts.get(UpdateState.REJECTED, 0),
+        # an open round drops an update that nobody could check: it is not waited for either
+        rejected=counts.get(UpdateState.REJECTED, 0) + counts.get(UpdateState.DROPPED, 0),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedperm.aggregate import EncryptedSum, check_sums, decode_aggregate, encode_aggregate
+from fedperm.blobs.files import FileBlobStore
 from fedperm.norm_bound import NormBound
 from fedperm.planner import Plan
 from fedperm.schemes.scheme import Encoder, MaskedValues, StoredUpload, Work
@@ -85,7 +86,7 @@ class Federation:
         limit = 2 * plan.fixed_point.reach * math.sqrt(plan.geometry.padded_d)
         public = plan.scheme.public_half(material.key.public_key, plan.layout)
         self._terms = UpdateTerms(MASKS, plan, NormBound(limit), public)
-        self._directory = directory
+        self._store = FileBlobStore(directory)
         self._instruments = instruments
         self._clock = instruments.clock
 
@@ -109,13 +110,12 @@ class Federation:
         encoder = self._half.encoder(randomness)
         offline = self._fill(encoder)
         built = timed(self._clock, lambda: MASKS.prepare(coded, self.plan, encoder, randomness))
-        path = self._directory / name
-        path.write_bytes(body.encode(built.result))
-        octets = memoryview(path.read_bytes())
-        checked = timed(self._clock, lambda: examine(octets, self._terms))
+        octets = body.encode(built.result)
+        stored = self._store.write(name, octets)
+        checked = timed(self._clock, lambda: examine(memoryview(octets), self._terms))
         cost = ClientCost(offline, built.cpu_seconds, checked.cpu_seconds)
         offsets = {tensor.name: body.offset_of(tensor.name) for tensor in body.tensors}
-        update = MaskedValues(StoredUpload(path, offsets), built.result[VALUES])
+        update = MaskedValues(StoredUpload(stored, offsets), built.result[VALUES])
         return Upload(update, len(octets), cost)
 
     def fold(self, uploads: list[Upload], workers: Workers) -> Fold:

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from fedperm.errors import BodyError
+from fedperm.blobs.registry import open_blob
+from fedperm.blobs.store import BlobRef
 from fedperm.permutation import Permutation
 from fedperm.windows import Geometry
 from fedperm.wire.body import Tensor
@@ -50,22 +50,14 @@ class Work:
 
 @dataclass(frozen=True)
 class StoredUpload:
-    """An upload that lies somewhere, and where each of its tensors begins."""
+    """An upload where it lies, and where each of its tensors begins."""
 
-    path: Path
+    blob: BlobRef
     offsets: Mapping[str, int]
 
     def read(self, tensor: str, start: int, length: int) -> bytes:
         """A part of a tensor; nothing else of the upload is read."""
-        with self.path.open("rb") as file:
-            file.seek(self.offsets[tensor] + start)
-            octets = file.read(length)
-        if len(octets) != length:
-            raise BodyError(
-                "a stored upload is shorter than when it was accepted",
-                "check the disk; leave this update out and fold again",
-            )
-        return octets
+        return open_blob(self.blob).read(self.offsets[tensor] + start, length)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,15 +8,14 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fedperm.aggregate import EncryptedSum
-from fedperm.errors import BodyError
+from fedperm.blobs.registry import open_blob
+from fedperm.blobs.store import BlobRef, damaged
 from fedperm.norm_bound import NormBound
 from fedperm.planner import Plan
 from fedperm.schemes.scheme import Arrays, Encoder, OnProgress, PublicHalf, Work
@@ -70,21 +69,6 @@ class Accepted:
 
 
 @dataclass(frozen=True)
-class Member:
-    """An accepted upload where it lies; its digest is the one that was acknowledged."""
-
-    path: Path
-    sha256: str
-
-    def read(self, body: Body) -> dict[str, NDArray[Any]]:
-        """Views into the file. One that has changed since it was accepted is refused."""
-        octets = mapped(self.path)
-        if hashlib.sha256(octets).hexdigest() != self.sha256:
-            raise BodyError("a stored upload has changed since it was accepted", "check the disk")
-        return body.decode(octets)
-
-
-@dataclass(frozen=True)
 class SummedUp:
     """The encrypted sum as it is published, and what folding and re-randomising took."""
 
@@ -126,13 +110,13 @@ class UploadForm(Protocol):
 
     def sum_up(
         self,
-        members: Sequence[Member],
+        members: Sequence[BlobRef],
         terms: UpdateTerms,
         workers: Workers,
         randomness: Random,
         progress: PhaseProgress,
     ) -> SummedUp:
-        """The aggregate of a sealed round."""
+        """The aggregate of a sealed round, of all uploads that were accepted for it."""
         ...
 
 
@@ -144,6 +128,9 @@ def examine(octets: memoryview, terms: UpdateTerms) -> Accepted:
     return terms.form.accept(arrays, terms)
 
 
-def mapped(path: Path) -> memoryview:
-    """The file in the address space, not in memory."""
-    return np.memmap(path, np.uint8, "r").data
+def read_accepted(upload: BlobRef, body: Body) -> dict[str, NDArray[Any]]:
+    """Views into an upload; one that has changed since it was acknowledged is refused."""
+    octets = open_blob(upload).view()
+    if hashlib.sha256(octets).hexdigest() != upload.sha256:
+        raise damaged()
+    return body.decode(octets)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from fedperm.aggregate import EncryptedSum
+from fedperm.blobs.store import BlobRef
 from fedperm.errors import ValueRangeError
 from fedperm.permutation import draw_patterns, shuffle
 from fedperm.planner import Plan
@@ -18,11 +19,11 @@ from fedperm.schemes.scheme import Arrays, Encoder, MaskedValues, StoredUpload
 from fedperm.uploads.form import (
     Accepted,
     Check,
-    Member,
     Norms,
     PhaseProgress,
     SummedUp,
     UpdateTerms,
+    read_accepted,
 )
 from fedperm.wire.body import Tensor
 from fedperm.workers import Workers
@@ -73,7 +74,7 @@ class Masks:
 
     def sum_up(
         self,
-        members: Sequence[Member],
+        members: Sequence[BlobRef],
         terms: UpdateTerms,
         workers: Workers,
         randomness: Random,
@@ -86,16 +87,16 @@ class Masks:
         )
         return SummedUp(EncryptedSum(fresh, len(members)), folding, blinding)
 
-    def _masked(self, member: Member, terms: UpdateTerms) -> MaskedValues:
+    def _masked(self, member: BlobRef, terms: UpdateTerms) -> MaskedValues:
         """Its values bounded once more, which gives the same; its masks where they lie."""
-        values = member.read(terms.body)[VALUES]
+        values = read_accepted(member, terms.body)[VALUES]
         # copied either way: views into a whole upload would keep all of it alive
         if terms.bound is None:
             values = values.copy()
         else:
             values = terms.bound.apply(values, terms.plan.fixed_point).values
         offsets = {tensor.name: terms.body.offset_of(tensor.name) for tensor in terms.body.tensors}
-        return MaskedValues(StoredUpload(member.path, offsets), values)
+        return MaskedValues(StoredUpload(member, offsets), values)
 
 
 MASKS = Masks()

@@ -53,7 +53,8 @@ class RoundState(StrEnum):
 
 
 class UpdateState(StrEnum):
-    """STORED: acknowledged and durable; VALID or REJECTED once checked; then in the sum, or not."""
+    """STORED: acknowledged and durable; VALID or REJECTED once checked; then INCLUDED in the sum.
+    DROPPED: with its aborted round, or, with a reason, since the aggregator could not check it."""
 
     STORED = "stored"
     VALID = "valid"

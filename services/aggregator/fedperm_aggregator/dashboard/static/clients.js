@@ -12,7 +12,7 @@ const KINDS = {
 const WORDS = {
   "not asked": "not asked this round", awaited: "asked, nothing received yet", late: "late: past the deadline",
   uploaded: "uploaded, being checked", checked: "uploaded and valid", rejected: "rejected",
-  included: "in the sum", dropped: "dropped with the round", missed: "missed the round", excluded: "excluded",
+  included: "in the sum", dropped: "dropped, not in a sum", missed: "missed the round", excluded: "excluded",
 };
 
 export class ClientsPanel {

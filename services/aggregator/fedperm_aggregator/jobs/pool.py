@@ -1,4 +1,5 @@
-"""The pool of worker processes: replaced when it breaks, gone when the aggregator is."""
+"""Workers for jobs, chosen by a URL: replaced when their executor breaks, gone when the aggregator
+is. `process://` are processes on this machine."""
 
 import logging
 import multiprocessing
@@ -6,10 +7,12 @@ import os
 import signal
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from threading import Event, Lock, Thread
 from typing import Any, ParamSpec, TypeVar
 
+from fedperm.registry import UrlRegistry
 from fedperm.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -25,8 +28,17 @@ NICENESS = 10
 """Worker processes take what the aggregator itself leaves over: it answers hundreds of clients."""
 
 
+@dataclass(frozen=True)
+class WorkerSpec:
+    """`silence_seconds`: a worker that has run one piece of work this long is stuck."""
+
+    url: str
+    count: int
+    silence_seconds: float
+
+
 class WorkerPool:
-    """`start` makes a new pool; tests hand in one that works in this process."""
+    """`start` makes new workers; tests hand in some that work in this process."""
 
     def __init__(self, start: Start) -> None:
         self._start = start
@@ -38,7 +50,7 @@ class WorkerPool:
         return self._workers
 
     def replace(self, broken: Workers) -> None:
-        """Once, however many jobs noticed that it broke."""
+        """Once, however many jobs noticed that its executor broke."""
         with self._lock:
             if self._workers is broken:
                 self._workers = self._start()
@@ -49,9 +61,19 @@ class WorkerPool:
         self._workers.executor.shutdown(wait=True, cancel_futures=True)
 
 
-def process_pool(count: int, silence_seconds: float) -> WorkerPool:
-    """Processes started fresh, so that they inherit neither locks nor sockets."""
-    return WorkerPool(lambda: Workers(_Processes(count, silence_seconds), count))
+def start_processes(spec: WorkerSpec) -> Workers:
+    """Started fresh, so that they inherit neither locks nor sockets."""
+    return Workers(_Processes(spec.count, spec.silence_seconds), spec.count)
+
+
+EXECUTORS: UrlRegistry[Callable[[WorkerSpec], Workers]] = UrlRegistry(
+    "executor", {"process": start_processes}
+)
+
+
+def open_pool(spec: WorkerSpec) -> WorkerPool:
+    start = EXECUTORS.of_url(spec.url)
+    return WorkerPool(lambda: start(spec))
 
 
 class _Processes(ProcessPoolExecutor):

@@ -4,77 +4,71 @@ import contextlib
 from random import Random
 
 from fedperm.aggregate import aggregate_body, encode_aggregate
+from fedperm.blobs.store import BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import ServiceError
 from fedperm.schemes.scheme import OnProgress
-from fedperm.uploads.form import Member
 from fedperm.wire.digest import sha256_of
-from fedperm_aggregator.blobs import Blobs
+from fedperm.workers import Workers
+from fedperm_aggregator import blob_names
 from fedperm_aggregator.documents import Documents
-from fedperm_aggregator.pool import WorkerPool
+from fedperm_aggregator.records import Aggregate, FoldProgress, Lease, SealedRound
 from fedperm_aggregator.stores import Stores
-from fedperm_aggregator.stores.events import Progress
-from fedperm_aggregator.stores.jobs import Lease
-from fedperm_aggregator.stores.rounds import Aggregate, SealedRound
 
 PROGRESS_SECONDS = 1.0
 """Progress is told this often at most."""
 
 
-class Folding:
+class FoldHandler:
     def __init__(
         self,
         stores: Stores,
         documents: Documents,
-        blobs: Blobs,
-        pool: WorkerPool,
+        blobs: BlobStore,
         clock: Clock,
         randomness: Random,
     ) -> None:
         self._stores = stores
         self._documents = documents
         self._blobs = blobs
-        self._pool = pool
         self._clock = clock
         self._randomness = randomness
 
-    def perform(self, lease: Lease) -> None:
+    def perform(self, lease: Lease, workers: Workers) -> None:
         sealed = self._stores.rounds.sealed(lease.run, lease.round)
-        aggregate = self._fold(lease, sealed)
+        aggregate = self._fold(lease, sealed, workers)
         published = self._stores.rounds.publish(lease, aggregate, self._clock.now())
         if published != aggregate.sha256:
             # the lease was lost on the way: what another worker published stands
-            path = self._blobs.aggregate(lease.run, lease.round, aggregate.sha256)
-            self._blobs.remove(path)
+            self._blobs.remove(blob_names.aggregate(lease.run, lease.round, aggregate.sha256))
 
     def give_up(self, lease: Lease, reason: str) -> None:
         self._stores.rounds.give_up(lease, f"could not be folded: {reason}", self._clock.now())
 
-    def _fold(self, lease: Lease, sealed: SealedRound) -> Aggregate:
+    set_aside = give_up  # a round without its sum can only be aborted
+
+    def _fold(self, lease: Lease, sealed: SealedRound, workers: Workers) -> Aggregate:
         """Written durably, but known to nobody yet."""
         terms = self._documents.terms(lease.run, sealed.epoch)
         # minutes of work, which a full disk would waste at their end, again and again
         self._blobs.check_room(aggregate_body(terms.plan).size)
         members = [
-            Member(
-                self._blobs.upload(lease.run, lease.round, member.client, member.sha256),
+            self._blobs.ref(
+                blob_names.upload(lease.run, lease.round, member.client, member.sha256),
                 member.sha256,
+                terms.body.size,
             )
             for member in sealed.members
         ]
         summed = terms.form.sum_up(
-            members,
-            terms,
-            self._pool.workers,
-            self._randomness,
-            lambda phase: self._teller(lease, phase),
+            members, terms, workers, self._randomness, lambda phase: self._teller(lease, phase)
         )
         body = encode_aggregate(summed.total, terms.plan)
-        sha256 = sha256_of(body)
-        self._blobs.write_aggregate(lease.run, lease.round, sha256, body)
+        name = blob_names.aggregate(lease.run, lease.round, sha256_of(body))
+        written = self._blobs.write(name, body)
         return Aggregate(
-            sha256,
-            len(body),
+            written.sha256,
+            written.size,
             summed.total.contributors,
             summed.folding.cpu_seconds,
             summed.rerandomising.cpu_seconds,
@@ -89,7 +83,7 @@ class Folding:
             now = self._clock.now()
             if abs(now - told_at) >= PROGRESS_SECONDS:
                 told_at = now
-                mark = Progress(lease.run, lease.round, phase, done, total)
+                mark = FoldProgress(lease.run, lease.round, phase, done, total)
                 with contextlib.suppress(ServiceError):
                     self._stores.events.progress(mark, now)
 

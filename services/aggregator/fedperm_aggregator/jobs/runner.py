@@ -1,7 +1,8 @@
-"""Threads that carry out leased jobs; the heavy part of each runs in worker processes."""
+"""Threads that carry out leased jobs; the heavy part of each is done by workers."""
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -17,33 +18,44 @@ from fedperm.clock import Clock
 from fedperm.durable_file import says_disk_is_full
 from fedperm.errors import BusyError, FedPermError, ServiceError
 from fedperm.workers import Workers
-from fedperm_aggregator.pool import WorkerPool
-from fedperm_aggregator.stores.jobs import JobStore, Lease
-from fedperm_aggregator.tables import JobKind
+from fedperm_aggregator.jobs.pool import WorkerPool
+from fedperm_aggregator.records import JobKind, Lease
+from fedperm_aggregator.stores.jobs import JobStore
 
 log = logging.getLogger(__name__)
 
-MOST_ATTEMPTS = 5
+MAX_ATTEMPTS = 5
+"""Of a job that raises an error."""
+MAX_LOST = 5
+"""Workers that may be lost while a job runs alone, before it is set aside."""
 PAUSE_SECONDS = 0.5
 """Between attempts, times the number of attempts made."""
 OUTAGE_PAUSE_SECONDS = 5.0
 """Before a job that found no room on the disk, or no database, is tried again."""
 
 
-class Trade(Protocol):
+class JobHandler(Protocol):
     """One kind of job."""
 
-    def perform(self, lease: Lease) -> None:
+    def perform(self, lease: Lease, workers: Workers) -> None:
         """Does the work and writes its result, if the lease is still owned then."""
 
     def give_up(self, lease: Lease, reason: str) -> None:
         """After the last attempt."""
 
+    def set_aside(self, lease: Lease, reason: str) -> None:
+        """After too many workers were lost. Whether the job kills them or the machine does cannot
+        be told, so this must not be held against whoever sent what the job is about."""
 
-class Crew:
-    """A worker process that dies breaks the pool, and with it every job that was in it. All of
-    them are suspects then, and jobs run one at a time until none is left: only a job that breaks
-    the pool alone is charged with an attempt. One bad upload cannot get its neighbours refused.
+
+class JobRunner:
+    """A job that raises an error is tried MAX_ATTEMPTS times.
+
+    A lost worker costs no attempt. It may take other jobs with it: a process that dies breaks its
+    pool. All jobs that were lost are suspects then, and jobs run one at a time until no suspect is
+    left: only a job whose workers are lost while it runs alone, MAX_LOST times, is set aside. So
+    one bad upload cannot do its neighbours harm. These losses are counted in memory: a restart
+    begins anew.
 
     Nor is a job charged with a full disk or a database that does not answer: it is tried again for
     as long as that lasts. A round is not aborted because a disk was full for an hour."""
@@ -51,22 +63,23 @@ class Crew:
     def __init__(
         self,
         jobs: JobStore,
-        trades: Mapping[JobKind, Trade],
+        handlers: Mapping[JobKind, JobHandler],
         pool: WorkerPool,
         clock: Clock,
         randomness: Random,
         lease_seconds: float,
     ) -> None:
         self._jobs = jobs
-        self._trades = trades
+        self._handlers = handlers
         self._pool = pool
         self._clock = clock
         self._randomness = randomness
         self._lease_seconds = lease_seconds
         self._hands = 2 * pool.workers.count
-        self._threads = ThreadPoolExecutor(self._hands, "crew")
+        self._threads = ThreadPoolExecutor(self._hands, "jobs")
         self._at_work: dict[Lease, Future[None]] = {}
         self._suspects: set[int] = set()
+        self._losses: Counter[int] = Counter()
         self._held_up: dict[int, str] = {}
         self._is_stopping = False
 
@@ -124,25 +137,37 @@ class Crew:
     def _carry_out(self, lease: Lease, is_alone: bool) -> None:
         workers = self._pool.workers
         try:
-            self._trades[lease.kind].perform(lease)
-        except BrokenExecutor as error:
-            self._break(lease, error, workers, is_alone)
+            self._handlers[lease.kind].perform(lease, workers)
+        except workers.lost as error:
+            self._lose(lease, error, workers, is_alone)
         except Exception as error:
             self._suspects.discard(lease.job)
             self._fail(lease, error)
         else:
-            self._suspects.discard(lease.job)
-            self._held_up.pop(lease.job, None)
+            self._forget(lease)
 
-    def _break(self, lease: Lease, error: BrokenExecutor, workers: Workers, is_alone: bool) -> None:
-        if not self._is_stopping:
-            self._pool.replace(workers)
+    def _lose(self, lease: Lease, error: Exception, workers: Workers, is_alone: bool) -> None:
+        """The worker is gone, for whatever reason. It costs the job no attempt."""
         self._suspects.add(lease.job)
-        if is_alone or self._is_stopping:
-            self._fail(lease, error)
-        else:
-            log.warning("a worker process died; the jobs of its pool are tried one by one")
+        if self._is_stopping:
             self._jobs.give_back(lease)
+            return
+        if isinstance(error, BrokenExecutor):
+            self._pool.replace(workers)
+        if not is_alone:
+            log.warning("a worker was lost; the jobs under way are tried again one at a time")
+            self._jobs.give_back(lease)
+            return
+        self._held_up.pop(lease.job, None)
+        self._losses[lease.job] += 1
+        losses, cause = self._losses[lease.job], type(error).__name__
+        log.warning("a job lost its worker, %d of %d times", losses, MAX_LOST, exc_info=error)
+        if losses < MAX_LOST:
+            self._try_again(lease, f"its worker was lost ({cause})", losses, charged=False)
+        else:
+            reason = f"its worker was lost {losses} times ({cause})"
+            self._handlers[lease.kind].set_aside(lease, reason)
+            self._forget(lease)
 
     def _fail(self, lease: Lease, error: Exception) -> None:
         if self._is_stopping:
@@ -154,12 +179,21 @@ class Crew:
         self._held_up.pop(lease.job, None)
         reason = _in_words(error)
         log.warning("attempt %d failed: %s", lease.attempt, reason, exc_info=error)
-        if lease.attempt >= MOST_ATTEMPTS:
-            self._suspects.discard(lease.job)
-            self._trades[lease.kind].give_up(lease, f"{reason} ({MOST_ATTEMPTS} attempts)")
+        if lease.attempt < MAX_ATTEMPTS:
+            self._try_again(lease, reason, lease.attempt, charged=True)
         else:
-            pause = min(PAUSE_SECONDS * lease.attempt, self._lease_seconds)
-            self._jobs.try_again(lease, reason, self._clock.now(), pause)
+            self._handlers[lease.kind].give_up(lease, f"{reason} ({MAX_ATTEMPTS} attempts)")
+            self._forget(lease)
+
+    def _try_again(self, lease: Lease, reason: str, times: int, *, charged: bool) -> None:
+        pause = min(PAUSE_SECONDS * times, self._lease_seconds)
+        self._jobs.try_again(lease, reason, self._clock.now(), pause, charged=charged)
+
+    def _forget(self, lease: Lease) -> None:
+        """The job is over. Its number may be another's soon."""
+        self._suspects.discard(lease.job)
+        self._losses.pop(lease.job, None)
+        self._held_up.pop(lease.job, None)
 
     def _hold_up(self, lease: Lease, error: BaseException) -> None:
         """Said once, however long it lasts. If the job cannot be given back now, it is at the next
