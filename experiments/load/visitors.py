@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from fedperm.clock import Clock, SystemClock
 from fedperm.durable_file import write_durably
 from fedperm.errors import FedPermError
+from fedperm.protocol import PROTOCOL
 from fedperm.randomness import from_operating_system
 from fedperm.services import AGGREGATOR
 from fedperm.wire.aggregator import Participation
@@ -51,7 +52,7 @@ async def enrolled(token: str, key: str, peers: Peers) -> ClientIdentity:
 async def visit(identity: ClientIdentity, run: str, peers: Peers, clock: Clock) -> Visitor:
     async def join(token: str) -> str:
         document = await peers.aggregator.document(run, token)
-        wanted = Participation(document=document.sha256)
+        wanted = Participation(document=document.sha256, protocol=PROTOCOL)
         await peers.aggregator.join(run, identity.name, wanted, token)
         return token
 

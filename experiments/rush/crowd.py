@@ -11,6 +11,7 @@ from experiments.rush.scene import RUN, Guest, Scene
 from experiments.rush.stopwatch import Seen, Stopwatch, drive
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, http_client
+from fedperm.protocol import PROTOCOL
 from fedperm.wire.aggregator import (
     ClientReport,
     ClientSeconds,
@@ -67,7 +68,10 @@ class _Visitor:
 
     async def visit(self, arrival_seconds: float, phase: float) -> None:
         await asyncio.sleep(arrival_seconds)
-        guest, message = self._guest, Participation(document=self._scene.document_sha256)
+        guest, message = (
+            self._guest,
+            Participation(document=self._scene.document_sha256, protocol=PROTOCOL),
+        )
         await self._stopwatch.insist(
             "join", lambda: self._api.join(RUN, guest.name, message, guest.token)
         )

@@ -46,6 +46,7 @@ class Guest:
             client=self.name,
             sha256=scene.body_sha256,
             size=len(scene.body),
+            tensors=scene.tensors,
         )
         return sign(statement, Ed25519PrivateKey.from_private_bytes(self.secret))
 
@@ -69,6 +70,10 @@ class Scene:
     @property
     def body_sha256(self) -> str:
         return hashlib.sha256(self.body).hexdigest()
+
+    @property
+    def tensors(self) -> dict[str, str]:
+        return FrozenDocument(self.document).content.update_body.digests(self.body)
 
 
 def make_scene(setting: Setting, now: float, randomness: Random) -> Scene:

@@ -14,6 +14,7 @@ from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, http_client
 from fedperm.blobs.registry import open_store
 from fedperm.database import open_database
+from fedperm.protocol import PROTOCOL
 from fedperm.run_document import FrozenDocument
 from fedperm.state_folder import make_state_folder
 from fedperm.web.credentials import OperatorCredential
@@ -171,7 +172,7 @@ class Bench:
 
     async def join(self, *clients: Client) -> None:
         for client in clients:
-            message = Participation(document=self.document.sha256)
+            message = Participation(document=self.document.sha256, protocol=PROTOCOL)
             await self.api.join(self.run, client.name, message, self.server.token(client))
 
     async def beat(self, *clients: Client) -> ParticipantStatus:

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from numpy.typing import NDArray
 
 from fedperm.aggregate import decode_aggregate
+from fedperm.errors import BodyError
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm.schemes.paillier.masks import MaskEncoder
@@ -125,6 +126,7 @@ class Client:
             "client": self.name,
             "sha256": hashlib.sha256(body).hexdigest(),
             "size": len(body),
+            "tensors": signed_digests(document.content, body),
         }
         return sign(Manifest(**(members | changes)), self.signing)
 
@@ -143,6 +145,14 @@ class Client:
         body = document.content.terms(pair.public_key).body.encode(update)
         manifest = self.manifest(document, number, epoch, body)
         return Prepared(body, manifest, coded, update["values"])
+
+
+def signed_digests(document: RunDocument, body: bytes) -> dict[str, str]:
+    """Of each tensor apart; of a body that is none, whatever a liar would say."""
+    try:
+        return document.update_body.digests(body)
+    except BodyError:
+        return {tensor.name: "0" * 64 for tensor in document.update_body.tensors}
 
 
 def _update(

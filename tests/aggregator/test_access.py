@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute
 
 from fedperm.crash_points import watching
 from fedperm.errors import RefusedError
+from fedperm.protocol import PROTOCOL
 from fedperm.services import KEY_SERVER
 from fedperm.web.credentials import OperatorCredential
 from fedperm.wire.aggregator import MANIFEST, Heartbeat, Phase
@@ -88,7 +89,7 @@ def bodies(bench: Bench) -> dict[tuple[str, str], Body]:
     run = "/v1/runs/{run}"
     sent = bench.sent[1, "ada"]
     epoch = f'{{"record": "{bench.server.epoch(1)}"}}'.encode()
-    joining = f'{{"document": "{bench.document.sha256}"}}'.encode()
+    joining = f'{{"document": "{bench.document.sha256}", "protocol": "{PROTOCOL}"}}'.encode()
     return {
         ("PUT", run): Body(bench.document.octets),
         ("PUT", run + "/initial-model"): Body(MODEL, MEDIA_TYPE),

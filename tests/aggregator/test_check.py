@@ -47,6 +47,10 @@ def stored(
     return blobs.write("ada", prepared.body), document.content.terms(pair.public_key), prepared
 
 
+def job_of(upload: BlobRef, terms: UpdateTerms, prepared: Prepared) -> CheckJob:
+    return CheckJob(upload, terms, terms.body.digests(prepared.body))
+
+
 def summed_alone(upload: BlobRef, terms: UpdateTerms, pair: SecretKey):
     """What the round's sum is if this is its only member."""
     summed = terms.form.sum_up(
@@ -58,7 +62,7 @@ def summed_alone(upload: BlobRef, terms: UpdateTerms, pair: SecretKey):
 def test_a_check_finds_the_norms_and_what_it_cost(blobs, server):
     upload, terms, prepared = stored(blobs, server, norm_bound={"limit": 0.5})
     start = time.process_time()
-    verdict = check_update(CheckJob(upload, terms))
+    verdict = check_update(job_of(upload, terms, prepared))
     assert 0 < verdict.cpu_seconds <= time.process_time() - start
     assert (verdict.state, verdict.reveals_key, verdict.bounded) == (UpdateState.VALID, False, True)
     assert 0 < verdict.norm_after <= 0.5 < verdict.norm_before
@@ -69,10 +73,19 @@ def test_a_check_finds_the_norms_and_what_it_cost(blobs, server):
 
 def test_without_a_bound_values_are_taken_as_they_are(blobs, server):
     upload, terms, prepared = stored(blobs, server, norm_bound=None)
-    verdict = check_update(CheckJob(upload, terms))
+    verdict = check_update(job_of(upload, terms, prepared))
     assert verdict.state is UpdateState.VALID
     assert (verdict.norm_before, verdict.norm_after, verdict.bounded) == (None, None, None)
     assert np.array_equal(summed_alone(upload, terms, server.pairs[1]), prepared.coded)
+
+
+def test_a_tensor_that_the_manifest_does_not_name_is_held_against_its_sender(blobs, server):
+    upload, terms, prepared = stored(blobs, server)
+    for name in terms.body.digests(prepared.body):
+        tensors = terms.body.digests(prepared.body) | {name: "0" * 64}
+        verdict = check_update(CheckJob(upload, terms, tensors))
+        assert verdict.state is UpdateState.REJECTED
+        assert verdict.reason == "a tensor is not the one that its manifest names"
 
 
 def test_an_upload_that_changed_is_not_read(blobs, server):
@@ -87,10 +100,10 @@ def test_an_upload_that_is_missing_or_cut_short_is_not_held_against_its_sender(b
     upload, terms, prepared = stored(blobs, server)
     blobs.write("ada", prepared.body[:-1])
     with pytest.raises(BlobError, match="has changed"):
-        check_update(CheckJob(upload, terms))
+        check_update(job_of(upload, terms, prepared))
     blobs.remove("ada")
     with pytest.raises(BlobError, match="missing"):
-        check_update(CheckJob(upload, terms))
+        check_update(job_of(upload, terms, prepared))
 
 
 def test_what_nobody_could_check_cost_nothing_and_reveals_nothing():

@@ -8,6 +8,7 @@ import pytest
 
 from fedperm.crash_points import watching
 from fedperm.errors import RefusedError
+from fedperm.protocol import PROTOCOL
 from fedperm.run_document import RoundsSpec
 from fedperm.wire.aggregator import (
     MOST_ROUNDS,
@@ -36,10 +37,22 @@ async def refusal(coroutine) -> tuple[int, str]:
 async def put_join(bench: Bench, client: Client) -> int:
     response = await bench.aggregator.http.put(
         f"/v1/runs/{bench.run}/participants/{client.name}",
-        json={"document": bench.document.sha256},
+        json={"document": bench.document.sha256, "protocol": PROTOCOL},
         headers={"Authorization": f"Bearer {bench.server.token(client)}"},
     )
     return response.status_code
+
+
+async def test_a_client_of_another_version_is_told_both(bench: Bench, clients: list[Client]):
+    """One of the first version says nothing of it."""
+    await bench.create()
+    token = bench.server.token(clients[0])
+    for message, spoken in (
+        (Participation(document=bench.document.sha256), "fedperm/1"),
+        (Participation(document=bench.document.sha256, protocol="fedperm/9"), "fedperm/9"),
+    ):
+        with pytest.raises(RefusedError, match=f"speaks {spoken}, this aggregator {PROTOCOL}"):
+            await bench.api.join(bench.run, clients[0].name, message, token)
 
 
 async def test_a_client_joins_once(bench: Bench, clients: list[Client]):
@@ -55,7 +68,9 @@ async def test_a_client_joins_once(bench: Bench, clients: list[Client]):
 async def test_whoever_read_another_document_cannot_join(bench: Bench, clients: list[Client]):
     await bench.create()
     token = bench.server.token(clients[0])
-    joining = bench.api.join(bench.run, "ada", Participation(document="0" * 64), token)
+    joining = bench.api.join(
+        bench.run, "ada", Participation(document="0" * 64, protocol=PROTOCOL), token
+    )
     assert await refusal(joining) == (409, "conflict")
 
 

@@ -54,6 +54,9 @@ REPLAYED = (
     {"client": "ben"},
     {"sha256": "0" * 64},
     {"size": 7},
+    {"kind": "vote"},
+    {"tensors": {}},
+    {"tensors": {"values": "0" * 64}},
 )
 
 

@@ -213,7 +213,8 @@ class Participant:
         initial = self.get("/initial-model").content
         assert sha256(initial) == document["model"]["initial_sha256"]
         self.parameters = load(initial)["parameters"]
-        self.put(f"/participants/{self.me.name}", json={"document": self.document_hash})
+        joining = {"document": self.document_hash, "protocol": "fedperm/2"}
+        self.put(f"/participants/{self.me.name}", json=joining)
 
     def take_part(self) -> None:
         settled = 0
@@ -246,8 +247,10 @@ class Participant:
             "round": number,
             "epoch": epoch,
             "client": self.me.name,
+            "kind": "update",
             "sha256": sha256(body),
             "size": len(body),
+            "tensors": {name: sha256(array.tobytes()) for name, array in load(body).items()},
         }
         digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
         self.put(

@@ -14,6 +14,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from fedperm.protocol import PROTOCOL
 from fedperm.services import AGGREGATOR, SERVICES
 from fedperm.web.rate_limit import RateLimit
 from fedperm.wire.aggregator import MANIFEST, KeyEpoch, Participation
@@ -181,7 +182,7 @@ class _Settlement:
 
     async def _join(self, name: str) -> None:
         token = await self.members[name].access(AGGREGATOR)
-        message = Participation(document=self.document.sha256)
+        message = Participation(document=self.document.sha256, protocol=PROTOCOL)
         await self.aggregator.api.join(self.document.content.run, name, message, token)
 
     async def _upload(self, number: int, name: str) -> None:

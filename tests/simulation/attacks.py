@@ -8,6 +8,7 @@ from fedperm.wire.digest import sha256_of
 from fedperm.wire.signed import sign
 from fedperm.wire.statements import Manifest
 from fedperm_client.session import Session
+from tests.aggregator.parties import signed_digests
 from tests.simulation.judge import Slot
 from tests.simulation.lines import Line
 from tests.simulation.lives import Killed, acting
@@ -134,6 +135,7 @@ class Attacks:
             client=slot.client,
             sha256=sha256_of(body),
             size=len(body),
+            tensors=signed_digests(self._judge.document.content, body),
         )
 
     async def _status(

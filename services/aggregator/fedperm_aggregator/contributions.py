@@ -13,6 +13,7 @@ from threading import Lock
 from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import BusyError, ServiceError
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import UpdateReceipt, UpdateState
 from fedperm.wire.public_keys import signing_key
 from fedperm.wire.signed import verify
@@ -32,6 +33,7 @@ from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.stores import Stores
 from fedperm_aggregator.stores.updates import NewUpdate
 
+_NO_DIGEST = "0" * 64
 MOST_AT_ONCE = 2
 """Uploads of one client: the second may be the retry of one whose connection died."""
 
@@ -91,7 +93,7 @@ class Contributions:
         """Everything that can be said before the body is read."""
         run, sender = upload.run, upload.sender
         manifest = verify(upload.manifest, Manifest, signing_key(sender.signing_key))
-        check_manifest(manifest, self._expected_manifest(upload, manifest.epoch))
+        check_manifest(manifest, self._expected_manifest(upload, manifest))
         claim = Claim(manifest.epoch, upload.sha256, sender.signing_key)
         slot = self._updates.slot(run, upload.round, sender.client)
         judge(slot, claim)
@@ -101,16 +103,21 @@ class Contributions:
         new = NewUpdate(run, upload.round, sender.client, upload.size, upload.manifest)
         return Contribution(new, claim)
 
-    def _expected_manifest(self, upload: Upload, epoch: int) -> Manifest:
-        """Of whichever epoch: the round decides about that."""
+    def _expected_manifest(self, upload: Upload, claimed: Manifest) -> Manifest:
+        """Of whichever epoch: the round decides about that. What digests its tensors have is seen
+        when it is checked; each of them must be named."""
+        document = self._documents.of(upload.run)
+        named = {tensor.name: _NO_DIGEST for tensor in UPDATE.body(document.content).tensors}
         return Manifest(
             run=upload.run,
-            document=self._documents.of(upload.run).sha256,
+            document=document.sha256,
             round=upload.round,
-            epoch=epoch,
+            epoch=claimed.epoch,
             client=upload.sender.client,
+            kind=UPDATE.name,
             sha256=upload.sha256,
             size=upload.size,
+            tensors=claimed.tensors if claimed.tensors.keys() == named.keys() else named,
         )
 
     @contextmanager

@@ -4,6 +4,7 @@ import asyncio
 
 from fedperm.clock import Clock
 from fedperm.errors import ConflictError, ForbiddenError
+from fedperm.protocol import PROTOCOL
 from fedperm.wire.aggregator import Heartbeat, ParticipantStatus, Participation
 from fedperm_aggregator.documents import Documents
 from fedperm_aggregator.gate import Participant
@@ -25,6 +26,11 @@ class Participants:
         self, run: str, who: Participant, participation: Participation
     ) -> tuple[ParticipantStatus, bool]:
         """The participant, and whether it is new."""
+        if participation.protocol != PROTOCOL:
+            raise ConflictError(
+                f"{who.client} speaks {participation.protocol}, this aggregator {PROTOCOL}",
+                "upgrade the older of the two",
+            )
         if participation.document != self._documents.of(run).sha256:
             raise ConflictError(
                 f"run {run} has another document than the one you read", "read it again"

@@ -3,6 +3,7 @@
 Imports neither the web nor the database: worker processes load this module.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -29,10 +30,12 @@ class Lease:
 
 @dataclass(frozen=True)
 class CheckTask:
-    """Which upload to check, and under which key."""
+    """Which upload to check, and under which key. `tensors` are the digests in its manifest; one of
+    fedperm/1 has none."""
 
     sha256: str
     epoch: int
+    tensors: Mapping[str, str]
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class Contributor:
         session, number = self._run.session, upload.round
         try:
             with self._run.activity.during(Phase.UPLOADING, number), measured.timing("upload"):
-                receipt = await session.upload(self._run.frozen.sha256, number, upload.epoch, body)
+                receipt = await session.upload(self._run.frozen, number, upload.epoch, body)
         except RefusedError as refusal:
             if refusal.status != 410:
                 raise

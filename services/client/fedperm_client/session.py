@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from fedperm.protocol import PROTOCOL
 from fedperm.run_document import FrozenDocument
 from fedperm.services import AGGREGATOR, KEY_SERVER
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import (
     ClientReport,
     Heartbeat,
@@ -58,7 +60,10 @@ class Session:
         await self.access.using(
             AGGREGATOR,
             lambda token: self.peers.aggregator.join(
-                self.run, self.identity.name, Participation(document=document), token
+                self.run,
+                self.identity.name,
+                Participation(document=document, protocol=PROTOCOL),
+                token,
             ),
         )
 
@@ -78,16 +83,20 @@ class Session:
             ),
         )
 
-    async def upload(self, document: str, number: int, epoch: int, body: bytes) -> UpdateReceipt:
+    async def upload(
+        self, document: FrozenDocument, number: int, epoch: int, body: bytes
+    ) -> UpdateReceipt:
         """With a manifest that says whose it is and what for."""
         manifest = Manifest(
             run=self.run,
-            document=document,
+            document=document.sha256,
             round=number,
             epoch=epoch,
             client=self.identity.name,
+            kind=UPDATE.name,
             sha256=sha256_of(body),
             size=len(body),
+            tensors=UPDATE.body(document.content).digests(body),
         )
         signed = sign(manifest, self.identity.keys.signing)
         return await self.access.using(

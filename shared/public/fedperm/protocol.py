@@ -9,7 +9,7 @@ whoever notices the difference names both and says which to upgrade.
 What was stored under an older version can be read for good: run documents and epoch records, whose
 signed or hashed bytes cannot be rewritten, by the classes that hold them; tables by revisions; a
 client's state directory by `fedperm_client.state_directory`. A program refuses what a newer one has
-stored. docs/protocol.md, "Versions", has the rule, and ADR 12 the reasons.
+stored. docs/protocol.md, "Versions", has the rule, and ADR 14 the reasons.
 """
 
 from typing import Final, Literal

@@ -20,6 +20,7 @@ from fedperm.protocol import FIRST_PROTOCOL, PROTOCOL, Protocol
 from fedperm.schemes.scheme import MAX_CLIENTS, PublicKey, Scheme
 from fedperm.uploads.form import UpdateTerms
 from fedperm.uploads.registry import UPLOAD_FORMS
+from fedperm.wire.body import Body
 from fedperm.wire.message import MOST_NAMED, Lax, Many, Message, Name, Sha256, place_of
 from fedperm.wire.public_keys import KeyText
 from fedperm.wire.statements import EpochRecord, Parameter, SchemeSpec
@@ -216,6 +217,11 @@ class RunDocument(Message):
             scheme=self.scheme,
             value_bits=self.value_bits,
         )
+
+    @cached_property
+    def update_body(self) -> Body:
+        """The layout of every upload of this run."""
+        return Body(UPLOAD_FORMS[self.axes.uploads].tensors(self.plan))
 
     def check_record(self, record: EpochRecord) -> None:
         """Refuses a key epoch of another scheme, other parameters or other holders."""

@@ -4,6 +4,7 @@ A worker process loads this module, so it imports neither the web nor the databa
 """
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckJob:
+    """`tensors` are the digests that the sender signed, by name."""
+
     upload: BlobRef
     terms: UpdateTerms
+    tensors: Mapping[str, str]
 
 
 def check_update(job: CheckJob) -> Verdict:
@@ -33,7 +37,10 @@ def check_update(job: CheckJob) -> Verdict:
     is raised, and the job is tried again."""
     start = time.process_time()
     try:
-        norms = examine(open_blob(job.upload).view(), job.terms).norms
+        octets = open_blob(job.upload).view()
+        if job.tensors and job.terms.body.digests(octets) != job.tensors:
+            return Verdict(UpdateState.REJECTED, "a tensor is not the one that its manifest names")
+        norms = examine(octets, job.terms).norms
         verdict = Verdict()
         if norms is not None:
             verdict = Verdict(
@@ -65,7 +72,7 @@ class CheckHandler:
         task = self._updates.check_task(lease)
         terms = self._documents.terms(lease.run, task.epoch)
         name = blob_names.upload(lease.run, lease.round, lease.client, task.sha256)
-        job = CheckJob(self._blobs.ref(name, task.sha256, terms.body.size), terms)
+        job = CheckJob(self._blobs.ref(name, task.sha256, terms.body.size), terms, task.tensors)
         verdict = workers.executor.submit(check_update, job).result()
         if verdict.reveals_key:
             # before the verdict ends the job: after a crash in between both are done again

@@ -7,6 +7,8 @@ from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.wire.aggregator import EventKind, UpdateState
+from fedperm.wire.signed import unverified
+from fedperm.wire.statements import Manifest
 from fedperm_aggregator.admission import Claim, Slot, StoredUpdate, judge
 from fedperm_aggregator.records import CheckTask, JobKind, Lease, Verdict
 from fedperm_aggregator.stores.events import record
@@ -68,7 +70,9 @@ class UpdateStore:
     @transaction
     def check_task(self, session: Session, lease: Lease) -> CheckTask:
         row = the_update(session, lease.run, lease.round, lease.client)
-        return CheckTask(row.sha256, the_round(session, lease.run, lease.round).epoch)
+        manifest = unverified(row.manifest, Manifest)  # verified before it was stored
+        epoch = the_round(session, lease.run, lease.round).epoch
+        return CheckTask(row.sha256, epoch, manifest.tensors)
 
     @transaction
     def settle(self, session: Session, lease: Lease, verdict: Verdict, now: float) -> bool:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from fedperm.protocol import FIRST_PROTOCOL
 from fedperm.wire.message import Lax, Many, Message, Name, Sha256
 from fedperm.wire.statements import Epoch, RoundNumber
 
@@ -113,9 +114,10 @@ class KeyEpochs(Message):
 
 
 class Participation(Message):
-    """A client joins the run whose document it has read."""
+    """A client joins the run whose document it has read, and says what it speaks."""
 
     document: Sha256
+    protocol: Annotated[str, Field(max_length=40)] = FIRST_PROTOCOL
 
 
 class Heartbeat(Message):

@@ -5,6 +5,7 @@ The safetensors library accepts duplicate keys, hundreds of thousands of tensors
 Tensors lie as the library itself would write them: wider types first, then by name.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -95,6 +96,13 @@ class Body:
                 "send it whole and without compression",
             )
         return {tensor.name: self._view(view, tensor) for tensor in self.tensors}
+
+    def digests(self, body: bytes | memoryview) -> dict[str, str]:
+        """SHA-256 of each tensor's data, in hexadecimal; anything unexpected is refused."""
+        return {
+            name: hashlib.sha256(array.data).hexdigest()
+            for name, array in self.decode(body).items()
+        }
 
     def _entries(self) -> dict[str, Any]:
         entries, offset = {}, 0

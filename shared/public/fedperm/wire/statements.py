@@ -181,7 +181,9 @@ class ClientAssertion(Expiring):
 
 
 class Manifest(Statement):
-    """Binds an upload to its run, round, key epoch and sender; `document` is the run's hash."""
+    """Binds a submission to its run, round, key epoch and sender; `document` is the run's hash,
+    `kind` a kind of `fedperm.submissions`. `tensors` has the digest of each tensor apart, so that
+    who has one of them can check it without the others; a manifest of fedperm/1 has none."""
 
     typ: ClassVar[str] = "fedperm-manifest+jwt"
 
@@ -190,5 +192,7 @@ class Manifest(Statement):
     round: RoundNumber
     epoch: Epoch
     client: Name
+    kind: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,30}$")] = "update"
     sha256: Sha256
     size: int
+    tensors: Annotated[dict[str, Sha256], Field(max_length=16)] = Field(default_factory=dict)

@@ -1,0 +1,58 @@
+"""What clients submit in a round: one kind of message for each phase that asks for one.
+
+Every kind is stored, acknowledged, checked and repeated in the same way; a kind says what its body
+is and how it is checked. An update is the first kind there is.
+"""
+
+from typing import ClassVar, Protocol
+
+from fedperm.registry import Registry
+from fedperm.run_document import RunDocument
+from fedperm.uploads.form import Accepted, UpdateTerms, examine
+from fedperm.wire.body import Body
+
+__all__ = ["SUBMISSIONS", "UPDATE", "SubmissionKind"]
+
+
+class SubmissionKind(Protocol):
+    @property
+    def name(self) -> str:
+        """In manifests, tables and events."""
+        ...
+
+    @property
+    def path(self) -> str:
+        """Its part of a path: rounds/{round}/{path}/{client}."""
+        ...
+
+    def body(self, document: RunDocument) -> Body:
+        """The one layout that a submission has in this run."""
+        ...
+
+    def examine(self, octets: memoryview, terms: UpdateTerms) -> Accepted:
+        """What becomes of it. A MessageError says what its sender did wrong. Runs in a worker."""
+        ...
+
+
+class UpdateSubmission:
+    """What the run's upload form makes of it (`fedperm.uploads`)."""
+
+    name: ClassVar[str] = "update"
+    path: ClassVar[str] = "updates"
+
+    def body(self, document: RunDocument) -> Body:
+        return document.update_body
+
+    def examine(self, octets: memoryview, terms: UpdateTerms) -> Accepted:
+        return examine(octets, terms)
+
+
+UPDATE = UpdateSubmission()
+SUBMISSIONS: Registry[SubmissionKind] = Registry(
+    "kind of submission",
+    {UPDATE.name: UPDATE},
+    reserved={
+        "vote": "votes on what is opened are planned",
+        "opening": "partial decryptions are planned",
+    },
+)
