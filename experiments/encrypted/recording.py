@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection
 from fedperm.permutation import unshuffle
+from fedperm.submissions import SubmissionKind
 from fedperm.windows import Geometry
-from fedperm.wire.aggregator import UpdateReceipt
+from fedperm.wire.aggregator import SubmissionReceipt
 
 
 class RememberingRandom(SystemRandom):
@@ -80,9 +81,16 @@ class RecordingAggregator(AggregatorApi):
         self._notebook = notebook
         self._randomness = randomness
 
-    async def upload(
-        self, run: str, number: int, client: str, body: bytes, manifest: str, token: str
-    ) -> UpdateReceipt:
+    async def submit(
+        self,
+        kind: SubmissionKind,
+        run: str,
+        number: int,
+        client: str,
+        body: bytes,
+        manifest: str,
+        token: str,
+    ) -> SubmissionReceipt:
         if not self._notebook.has(number):  # a client sends the same again if an answer is lost
             self._notebook.write(number, body, self._randomness.take())
-        return await super().upload(run, number, client, body, manifest, token)
+        return await super().submit(kind, run, number, client, body, manifest, token)

@@ -18,7 +18,7 @@ from fedperm.wire.aggregator import (
     ClientSeconds,
     RoundReport,
     RoundState,
-    UpdateState,
+    SubmissionState,
 )
 
 
@@ -137,12 +137,12 @@ def _of_aggregator(rounds: Sequence[RoundReport]) -> AggregatorSeconds:
 
 def _failures(setting: Setting, rounds: Sequence[RoundReport], endings: Endings) -> Failures:
     states = [update.state for report in rounds for update in report.updates]
-    rejected = states.count(UpdateState.REJECTED)
+    rejected = states.count(SubmissionState.REJECTED)
     wanted = setting.clients * setting.rounds
     never_started = setting.clients - len(endings.clients)
     return Failures(
         rejected_uploads=rejected,
-        missing_uploads=wanted - states.count(UpdateState.INCLUDED) - rejected,
+        missing_uploads=wanted - states.count(SubmissionState.INCLUDED) - rejected,
         aborted_rounds=sum(report.outcome.state is RoundState.ABORTED for report in rounds),
         failed_clients=sum(ending.is_failure for ending in endings.clients) + never_started,
         failed_operator=int(endings.operator.is_failure),

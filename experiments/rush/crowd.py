@@ -12,6 +12,7 @@ from experiments.rush.stopwatch import Seen, Stopwatch, drive
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, http_client
 from fedperm.protocol import PROTOCOL
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import (
     ClientReport,
     ClientSeconds,
@@ -111,7 +112,8 @@ class _Visitor:
         manifest = guest.manifest(self._scene, number)
         await self._doors.wait()
         await self._stopwatch.insist(
-            "upload", lambda: self._api.upload(RUN, number, guest.name, body, manifest, guest.token)
+            "upload",
+            lambda: self._api.submit(UPDATE, RUN, number, guest.name, body, manifest, guest.token),
         )
 
     async def _settle(self, number: int) -> None:

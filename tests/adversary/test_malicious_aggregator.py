@@ -10,7 +10,7 @@ from gmpy2 import powmod
 from fedperm.aggregate import EncryptedSum, average_update, encode_aggregate
 from fedperm.errors import AggregateError, BudgetError, LedgerError, UntrustedError
 from fedperm.privacy.ledger import Charge
-from fedperm.wire.aggregator import UpdateState
+from fedperm.wire.aggregator import SubmissionState
 from fedperm.wire.signed import sign, unverified
 from fedperm.wire.statements import EpochRecord
 from fedperm_client.ceilings import Ceilings
@@ -206,7 +206,7 @@ def test_not_covered_leaving_a_client_out_with_an_invented_reason(tmp_path: Path
     sent = PreparedUpload(tmp_path / "round-2-epoch-2.acknowledged", 2, 2, acknowledged=True)
     without = outcome(included=("bob", "carol"))
     assert is_unaccounted(without, "alice", sent)
-    check_explanation(report(UpdateState.REJECTED, "invented"), 2)
+    check_explanation(report(SubmissionState.REJECTED, "invented"), 2)
 
 
 async def test_not_covered_never_opening_a_round(federation: Federation):

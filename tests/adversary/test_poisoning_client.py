@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fedperm.errors import AggregateError
-from fedperm.wire.aggregator import RoundReport, UpdateState
+from fedperm.wire.aggregator import RoundReport, SubmissionState
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.settlement import averaged
 from tests.adversary.ciphertexts import with_mask_times
@@ -117,7 +117,7 @@ async def test_detected_a_mask_that_makes_an_impossible_sum(bench: Bench, client
     await open_round(bench, norm_bound={"limit": 5.0})
     attack = bench.prepare(clients[0], 1, coded=everywhere(bench, 1))
     report = await settle(bench, scaled(bench, clients[0], attack, 1000), honest=10)
-    assert report_of(report, "ada").state is UpdateState.INCLUDED
+    assert report_of(report, "ada").state is SubmissionState.INCLUDED
     with pytest.raises(AggregateError, match="more than its contributors"):
         await receive(bench)
 
@@ -155,7 +155,7 @@ async def test_not_covered_sending_no_noise(bench: Bench, clients: list[Client])
     await bench.contribute(1, *clients[1:])
     await bench.aggregator.tick()
     report = await bench.api.round_report(bench.run, 1, OPERATOR)
-    assert report_of(report, "ada").state is UpdateState.INCLUDED
+    assert report_of(report, "ada").state is SubmissionState.INCLUDED
     assert report_of(report, "ada").reason == ""
 
 

@@ -17,6 +17,7 @@ from fedperm.database import open_database
 from fedperm.protocol import PROTOCOL
 from fedperm.run_document import FrozenDocument
 from fedperm.state_folder import make_state_folder
+from fedperm.submissions import UPDATE
 from fedperm.web.credentials import OperatorCredential
 from fedperm.wire.aggregator import (
     Heartbeat,
@@ -25,9 +26,9 @@ from fedperm.wire.aggregator import (
     Participation,
     Phase,
     RoundState,
+    SubmissionReceipt,
     Task,
     TaskKind,
-    UpdateReceipt,
 )
 from fedperm.workers import Workers
 from fedperm_aggregator.app import Parts, build_app
@@ -193,10 +194,10 @@ class Bench:
         self.sent[number, client.name] = prepared
         return prepared
 
-    async def upload(self, client: Client, number: int, prepared: Prepared) -> UpdateReceipt:
+    async def upload(self, client: Client, number: int, prepared: Prepared) -> SubmissionReceipt:
         token = self.server.token(client)
-        return await self.api.upload(
-            self.run, number, client.name, prepared.body, prepared.manifest, token
+        return await self.api.submit(
+            UPDATE, self.run, number, client.name, prepared.body, prepared.manifest, token
         )
 
     async def contribute(self, number: int, *clients: Client, epoch: int = 1) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from fedperm.blobs.files import FileBlobStore
 from fedperm.errors import RefusedError, SettingsError
-from fedperm.wire.aggregator import UpdateState
+from fedperm.wire.aggregator import SubmissionState
 from fedperm_aggregator.__main__ import run
 from tests.aggregator.bench import Aggregator, Bench, settings_in
 from tests.aggregator.exactness import check_sum
@@ -84,7 +84,9 @@ async def test_a_state_directory_can_be_moved(opened: Bench, clients: list[Clien
     opened.aggregator.settings.state_directory.rename(folder / "moved" / "state")
     opened.aggregator = Aggregator(folder / "moved", opened.clock)
     opened.aggregator.services.foreman.start()
-    assert (await opened.upload(clients[0], 1, opened.sent[1, "ada"])).state is UpdateState.VALID
+    assert (
+        await opened.upload(clients[0], 1, opened.sent[1, "ada"])
+    ).state is SubmissionState.VALID
     await opened.contribute(1, clients[2])
     await opened.aggregator.tick()
     assert await check_sum(opened, 1) == ("ada", "ben", "cleo")

@@ -13,7 +13,7 @@ from fedperm.blobs.store import BlobRef
 from fedperm.errors import BlobError
 from fedperm.schemes.scheme import ignore_progress
 from fedperm.uploads.form import UpdateTerms
-from fedperm.wire.aggregator import UpdateState
+from fedperm.wire.aggregator import SubmissionState
 from fedperm_aggregator.jobs.check import CheckJob, check_update
 from fedperm_aggregator.records import Verdict
 from fedperm_secret.schemes.paillier.keys import SecretKey
@@ -64,7 +64,11 @@ def test_a_check_finds_the_norms_and_what_it_cost(blobs, server):
     start = time.process_time()
     verdict = check_update(job_of(upload, terms, prepared))
     assert 0 < verdict.cpu_seconds <= time.process_time() - start
-    assert (verdict.state, verdict.reveals_key, verdict.bounded) == (UpdateState.VALID, False, True)
+    assert (verdict.state, verdict.reveals_key, verdict.bounded) == (
+        SubmissionState.VALID,
+        False,
+        True,
+    )
     assert 0 < verdict.norm_after <= 0.5 < verdict.norm_before
     content = document_of(server, norm_bound={"limit": 0.5}).content
     counted = summed_alone(upload, terms, server.pairs[1])
@@ -74,7 +78,7 @@ def test_a_check_finds_the_norms_and_what_it_cost(blobs, server):
 def test_without_a_bound_values_are_taken_as_they_are(blobs, server):
     upload, terms, prepared = stored(blobs, server, norm_bound=None)
     verdict = check_update(job_of(upload, terms, prepared))
-    assert verdict.state is UpdateState.VALID
+    assert verdict.state is SubmissionState.VALID
     assert (verdict.norm_before, verdict.norm_after, verdict.bounded) == (None, None, None)
     assert np.array_equal(summed_alone(upload, terms, server.pairs[1]), prepared.coded)
 
@@ -84,7 +88,7 @@ def test_a_tensor_that_the_manifest_does_not_name_is_held_against_its_sender(blo
     for name in terms.body.digests(prepared.body):
         tensors = terms.body.digests(prepared.body) | {name: "0" * 64}
         verdict = check_update(CheckJob(upload, terms, tensors))
-        assert verdict.state is UpdateState.REJECTED
+        assert verdict.state is SubmissionState.REJECTED
         assert verdict.reason == "a tensor is not the one that its manifest names"
 
 
@@ -107,7 +111,7 @@ def test_an_upload_that_is_missing_or_cut_short_is_not_held_against_its_sender(b
 
 
 def test_what_nobody_could_check_cost_nothing_and_reveals_nothing():
-    verdict = Verdict(UpdateState.REJECTED, "could not be checked")
+    verdict = Verdict(SubmissionState.REJECTED, "could not be checked")
     assert (verdict.cpu_seconds, verdict.reveals_key) == (0.0, False)
 
 

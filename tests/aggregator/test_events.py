@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from gmpy2 import mpz
 
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import Event, EventKind
 from fedperm.wire.digest import sha256_of
 from fedperm_aggregator.stores.jobs import JobStore
@@ -189,7 +190,7 @@ async def test_a_check_is_told_with_the_norms_before_and_after(bench: Bench, cli
     bench.clock.advance(3)
     await bench.aggregator.tick()
     ((at, number, name, details),) = Told(bench).of(EventKind.UPDATE_CHECKED)
-    report = await bench.api.update(bench.run, 1, "ada", OPERATOR)
+    report = await bench.api.submission(UPDATE, bench.run, 1, "ada", OPERATOR)
     assert (at, number, name) == (3, 1, "ada")
     assert details == {
         "state": "valid",

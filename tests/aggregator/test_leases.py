@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from fedperm.wire.aggregator import Event, EventKind, RoundState, UpdateState
+from fedperm.submissions import UPDATE
+from fedperm.wire.aggregator import Event, EventKind, RoundState, SubmissionState
 from fedperm.workers import Workers
 from fedperm_aggregator.jobs.check import CheckJob
 from fedperm_aggregator.jobs.runner import MAX_ATTEMPTS, MAX_LOST
@@ -189,8 +190,8 @@ async def test_an_update_that_cannot_be_checked_is_rejected_after_five_attempts(
     use(opened.aggregator, Workers(Failing(MemoryError(), times=MAX_ATTEMPTS), 1))
     await opened.contribute(1, clients[0])
     await attempt(opened, MAX_ATTEMPTS)
-    report = await opened.api.update(opened.run, 1, "ada", OPERATOR)
-    assert report.state is UpdateState.REJECTED
+    report = await opened.api.submission(UPDATE, opened.run, 1, "ada", OPERATOR)
+    assert report.state is SubmissionState.REJECTED
     assert report.reason == "could not be checked: MemoryError (5 attempts)"
     await opened.contribute(1, *clients[1:])
     await opened.aggregator.tick()
@@ -208,7 +209,7 @@ async def test_a_round_that_cannot_be_folded_is_aborted_after_five_attempts(
     assert outcome.state is RoundState.ABORTED
     assert outcome.reason == "could not be folded: MemoryError (5 attempts)"
     assert {u.state for u in (await opened.api.round_report(opened.run, 1, OPERATOR)).updates} == {
-        UpdateState.DROPPED
+        SubmissionState.DROPPED
     }
 
 
@@ -330,8 +331,10 @@ async def test_an_upload_that_kills_workers_is_set_aside_and_takes_no_other_with
     await opened.contribute(1, *clients)
     assert await check_while_workers_die(opened, lost, "ben") == 1 + MAX_LOST
     assert await check_sum(opened, 1) == ("ada", "cleo")
-    report = await opened.api.update(opened.run, 1, "ben", opened.server.token(clients[1]))
-    assert report.state is UpdateState.DROPPED
+    report = await opened.api.submission(
+        UPDATE, opened.run, 1, "ben", opened.server.token(clients[1])
+    )
+    assert report.state is SubmissionState.DROPPED
     assert report.reason == (
         f"the aggregator could not check it: its worker was lost 5 times ({lost.__name__})"
     )
@@ -345,7 +348,7 @@ async def test_an_upload_that_kills_workers_is_set_aside_and_takes_no_other_with
     assert 'fedperm_updates_total{state="dropped"} 1.0' in metrics
     assert 'fedperm_updates_total{state="rejected"} 0.0' in metrics
     again = await opened.upload(clients[1], 1, opened.sent[1, "ben"])
-    assert again.state is UpdateState.DROPPED
+    assert again.state is SubmissionState.DROPPED
     assert (await opened.task(clients[1], settled=1)).round == 2
 
 
@@ -373,7 +376,7 @@ async def test_a_round_whose_fold_kills_workers_is_aborted_with_the_reason(
     assert outcome.state is RoundState.ABORTED
     assert outcome.reason == (f"could not be folded: its worker was lost 5 times ({lost.__name__})")
     report = await opened.api.round_report(opened.run, 1, OPERATOR)
-    assert {update.state for update in report.updates} == {UpdateState.DROPPED}
+    assert {update.state for update in report.updates} == {SubmissionState.DROPPED}
 
 
 @LOST
@@ -397,8 +400,8 @@ async def test_lost_workers_cost_a_job_none_of_its_attempts(
     use(opened.aggregator, workers_that_lose(FailingInTurn(errors), lost))
     await opened.contribute(1, clients[0])
     await attempt(opened, len(errors) + 1)
-    report = await opened.api.update(opened.run, 1, "ada", OPERATOR)
-    assert report.state is UpdateState.VALID
+    report = await opened.api.submission(UPDATE, opened.run, 1, "ada", OPERATOR)
+    assert report.state is SubmissionState.VALID
     reasons = [e.details["reason"] for e in await events(opened, EventKind.JOB_FAILED)]
     assert reasons == [f"its worker was lost ({lost.__name__})"] * (MAX_LOST - 1) + [
         "MemoryError"
@@ -420,8 +423,8 @@ async def test_an_error_that_is_not_said_to_mean_a_loss_is_the_jobs_own(
     use(opened.aggregator, workers_that_lose(Failing(KilledWorker(), times=-1), BrokenProcessPool))
     await opened.contribute(1, clients[0])
     await attempt(opened, MAX_ATTEMPTS)
-    report = await opened.api.update(opened.run, 1, "ada", OPERATOR)
-    assert report.state is UpdateState.REJECTED
+    report = await opened.api.submission(UPDATE, opened.run, 1, "ada", OPERATOR)
+    assert report.state is SubmissionState.REJECTED
     assert report.reason == "could not be checked: KilledWorker (5 attempts)"
 
 
@@ -435,10 +438,12 @@ async def test_a_verdict_that_cannot_be_written_is_written_later(
     with failing(LOCKED, "UpdateStore.settle.uncommitted") as times:
         await attempt(opened, 2 * MAX_LOST + 4)
         assert times() > 1
-    assert (await opened.api.update(opened.run, 1, "ada", OPERATOR)).state is UpdateState.STORED
+    assert (
+        await opened.api.submission(UPDATE, opened.run, 1, "ada", OPERATOR)
+    ).state is SubmissionState.STORED
     await attempt(opened, 4)
-    report = await opened.api.update(opened.run, 1, "ada", OPERATOR)
-    assert report.state is UpdateState.DROPPED
+    report = await opened.api.submission(UPDATE, opened.run, 1, "ada", OPERATOR)
+    assert report.state is SubmissionState.DROPPED
 
 
 async def test_a_shutdown_gives_unfinished_jobs_back_without_counting_the_attempt(

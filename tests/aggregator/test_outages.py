@@ -11,7 +11,7 @@ import pytest
 
 from fedperm import crash_points
 from fedperm.errors import BusyError, StorageFullError
-from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
+from fedperm.wire.aggregator import EventKind, RoundState, SubmissionState
 from fedperm_aggregator.jobs.runner import MAX_ATTEMPTS, OUTAGE_PAUSE_SECONDS
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
@@ -120,7 +120,7 @@ async def test_what_cannot_be_committed_is_done_again(
     await opened.aggregator.tick()
     assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
     report = await opened.api.round_report(opened.run, 1, OPERATOR)
-    assert {update.state for update in report.updates} == {UpdateState.INCLUDED}
+    assert {update.state for update in report.updates} == {SubmissionState.INCLUDED}
 
 
 async def test_an_outage_that_cannot_even_be_written_down_costs_no_attempt(

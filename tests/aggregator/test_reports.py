@@ -10,12 +10,13 @@ import pytest
 
 from fedperm.crash_points import watching
 from fedperm.errors import RefusedError
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import (
     ClientReport,
     ClientSeconds,
     RoundState,
+    SubmissionState,
     TestMetrics,
-    UpdateState,
 )
 from fedperm.wire.digest import sha256_of
 from fedperm_secret.schemes.paillier.keys import SecretKey
@@ -119,7 +120,7 @@ async def test_the_operator_sees_everything_about_a_round(published: Bench):
     assert report.seconds.folding_cpu > 0
     assert report.seconds.rerandomising_cpu > 0
     assert [(u.client, u.state, u.received_at) for u in report.updates] == [
-        (name, UpdateState.INCLUDED, start + 7) for name in ("ada", "ben", "cleo")
+        (name, SubmissionState.INCLUDED, start + 7) for name in ("ada", "ben", "cleo")
     ]
     assert [u.size for u in report.updates] == [len(published.sent[1, "ada"].body)] * 3
     both = (await published.api.rounds(published.run, OPERATOR)).rounds
@@ -129,10 +130,10 @@ async def test_the_operator_sees_everything_about_a_round(published: Bench):
 
 async def test_an_updates_sender_sees_what_became_of_it(published: Bench):
     token = published.server.token(published.clients[0])
-    unsent = published.api.update(published.run, 2, "ada", token)
+    unsent = published.api.submission(UPDATE, published.run, 2, "ada", token)
     assert await refusal(unsent) == (404, "unknown-resource")
-    report = await published.api.update(published.run, 1, "ada", token)
-    assert report.state is UpdateState.INCLUDED
+    report = await published.api.submission(UPDATE, published.run, 1, "ada", token)
+    assert report.state is SubmissionState.INCLUDED
     assert report.norm_after is not None
     assert report.norm_after <= 1.0
 

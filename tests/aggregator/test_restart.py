@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from fedperm.wire.aggregator import RoundState, RunState, UpdateState
+from fedperm.wire.aggregator import RoundState, RunState, SubmissionState
 from fedperm_aggregator.tables import RunRow
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
@@ -62,7 +62,7 @@ async def test_after_the_commit_and_before_the_answer(opened: Bench, clients: li
     await opened.contribute(1, *clients)
     restart(opened)
     receipt = await opened.upload(clients[0], 1, opened.sent[1, "ada"])
-    assert receipt.state is UpdateState.STORED
+    assert receipt.state is SubmissionState.STORED
     await opened.aggregator.tick()
     assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
 

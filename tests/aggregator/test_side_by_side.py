@@ -4,7 +4,8 @@ counted, asked or settled is of one run and one round alone."""
 import pytest
 from gmpy2 import mpz
 
-from fedperm.wire.aggregator import RoundState, RunState, UpdateState
+from fedperm.submissions import UPDATE
+from fedperm.wire.aggregator import RoundState, RunState, SubmissionState
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import OPERATOR, Client
@@ -37,8 +38,8 @@ async def test_two_runs_count_and_settle_their_own_updates(
     await bench.aggregator.tick()
     assert await check_sum(bench, 1) == ("ada", "ben", "cleo")
     assert await other.state(1) is RoundState.OPEN
-    waiting = await other.api.update("small", 1, "ben", OPERATOR)
-    assert waiting.state is UpdateState.VALID
+    waiting = await other.api.submission(UPDATE, "small", 1, "ben", OPERATOR)
+    assert waiting.state is SubmissionState.VALID
     await other.contribute(1, clients[2])
     await other.aggregator.tick()
     assert await check_sum(other, 1) == ("ben", "cleo")
@@ -57,7 +58,9 @@ async def test_an_aborted_round_of_one_run_drops_nothing_of_another(
     bench.clock.advance(30)
     await bench.aggregator.tick()
     assert (await bench.state(1), await other.state(1)) == (RoundState.ABORTED, RoundState.OPEN)
-    assert (await bench.api.update("short", 1, "ada", OPERATOR)).state is UpdateState.DROPPED
+    assert (
+        await bench.api.submission(UPDATE, "short", 1, "ada", OPERATOR)
+    ).state is SubmissionState.DROPPED
     bench.clock.advance(30)
     await bench.aggregator.tick()
     assert await check_sum(other, 1) == ("ada", "ben")

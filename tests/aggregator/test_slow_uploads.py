@@ -8,6 +8,7 @@ import pytest
 
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience
+from fedperm.submissions import UPDATE
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import Client, KeyServer, ManualClock
@@ -98,7 +99,7 @@ async def test_many_identical_retries_at_once_are_one_update(opened: Bench, clie
     token = opened.server.token(clients[0])
     receipts = await asyncio.gather(
         *(
-            patient.upload(opened.run, 1, "ada", prepared.body, prepared.manifest, token)
+            patient.submit(UPDATE, opened.run, 1, "ada", prepared.body, prepared.manifest, token)
             for _ in range(6)
         )
     )

@@ -8,7 +8,8 @@ from random import Random
 
 import pytest
 
-from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
+from fedperm.submissions import UPDATE
+from fedperm.wire.aggregator import EventKind, RoundState, SubmissionState
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
@@ -41,12 +42,12 @@ def bench_on(process: Process, key: SecretKey, randomness: Random, clients: list
 
 async def until_checked(bench: Bench, number: int, client: str) -> None:
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while (await report(bench, number, client)) is UpdateState.STORED:
+        while (await report(bench, number, client)) is SubmissionState.STORED:
             await asyncio.sleep(0.02)
 
 
-async def report(bench: Bench, number: int, client: str) -> UpdateState:
-    return (await bench.api.update(bench.run, number, client, OPERATOR)).state
+async def report(bench: Bench, number: int, client: str) -> SubmissionState:
+    return (await bench.api.submission(UPDATE, bench.run, number, client, OPERATOR)).state
 
 
 async def events(bench: Bench, kind: EventKind, number: int) -> int:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fedperm.wire.aggregator import RoundState, UpdateState
+from fedperm.wire.aggregator import RoundState, SubmissionState
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import Client
@@ -43,7 +43,7 @@ async def test_a_client_whose_answer_was_lost_is_welcome_after_the_round(
     assert await opened.state(1) is RoundState.PUBLISHED
     again = opened.sent[1, "ada"]
     receipt = await opened.upload(clients[0], 1, again)
-    assert receipt.state is UpdateState.INCLUDED
+    assert receipt.state is SubmissionState.INCLUDED
     assert files(opened) == []  # destroyed with the round, and not back
 
 

@@ -8,7 +8,8 @@ import pytest
 from gmpy2 import mpz
 
 from fedperm.run_document import FrozenDocument
-from fedperm.wire.aggregator import EventKind, UpdateState
+from fedperm.submissions import UPDATE
+from fedperm.wire.aggregator import EventKind, SubmissionState
 from fedperm.wire.body import Body, Tensor
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from tests.aggregator.bench import Bench
@@ -41,13 +42,13 @@ def with_ciphertext(bench: Bench, client: Client, number: mpz, place: int) -> Pr
 async def reject(bench: Bench, clients: list[Client], bad: Prepared) -> str:
     """The first client sends it; it is acknowledged, rejected, and the round goes on without."""
     receipt = await bench.upload(clients[0], 1, bad)
-    assert receipt.state is UpdateState.STORED
+    assert receipt.state is SubmissionState.STORED
     await bench.contribute(1, *clients[1:])
     await bench.aggregator.tick()
     assert await check_sum(bench, 1) == ("ben", "cleo")
     token = bench.server.token(clients[0])
-    report = await bench.api.update(bench.run, 1, "ada", token)
-    assert report.state is UpdateState.REJECTED
+    report = await bench.api.submission(UPDATE, bench.run, 1, "ada", token)
+    assert report.state is SubmissionState.REJECTED
     assert (report.norm_before, report.norm_after, report.bounded) == (None, None, None)
     return report.reason
 
@@ -62,12 +63,12 @@ async def test_numbers_that_are_no_ciphertexts_are_rejected(bench: Bench):
     numbers = (mpz(0), key.n_squared, mpz((1 << (2 * key.key_bits)) - 1))
     for client, number in zip(clients[:3], numbers, strict=True):
         bad = with_ciphertext(bench, client, number, place=5)
-        assert (await bench.upload(client, 1, bad)).state is UpdateState.STORED
+        assert (await bench.upload(client, 1, bad)).state is SubmissionState.STORED
     await bench.contribute(1, *clients[3:])
     await bench.aggregator.tick()
     assert await check_sum(bench, 1) == ("ben", "cleo")
     report = await bench.api.round_report(bench.run, 1, OPERATOR)
-    assert {u.client: u.reason for u in report.updates if u.state is UpdateState.REJECTED} == {
+    assert {u.client: u.reason for u in report.updates if u.state is SubmissionState.REJECTED} == {
         client.name: "a ciphertext lies outside 1 .. n^2 - 1" for client in clients[:3]
     }
     assert EventKind.KEY_COMPROMISED not in await kinds(bench)
@@ -172,7 +173,7 @@ async def test_a_rejected_client_cannot_try_again_in_the_same_round(
 ):
     bad = with_ciphertext(opened, clients[0], mpz(0), place=1)
     await reject(opened, clients, bad)
-    assert (await opened.upload(clients[0], 1, bad)).state is UpdateState.REJECTED
+    assert (await opened.upload(clients[0], 1, bad)).state is SubmissionState.REJECTED
     assert (await opened.task(clients[0], settled=1)).round == 2
 
 
@@ -187,5 +188,5 @@ async def test_a_round_in_which_too_many_are_rejected_is_aborted_at_once(
     assert outcome.state == "aborted"
     assert outcome.reason == "1 of 3 selected clients sent a valid update, 2 are needed"
     token = opened.server.token(clients[2])
-    report = await opened.api.update(opened.run, 1, "cleo", token)
-    assert report.state is UpdateState.DROPPED
+    report = await opened.api.submission(UPDATE, opened.run, 1, "cleo", token)
+    assert report.state is SubmissionState.DROPPED

@@ -11,10 +11,11 @@ from fedperm.wire.aggregator import (
     RoundOutcome,
     RoundReport,
     RoundState,
+    SubmissionReport,
+    SubmissionState,
     TestMetrics,
-    UpdateReport,
-    UpdateState,
 )
+from fedperm.wire.statements import UPDATE_KIND
 
 
 def round_report(number: int, accuracies: Sequence[float | None]) -> RoundReport:
@@ -35,7 +36,7 @@ def round_report(number: int, accuracies: Sequence[float | None]) -> RoundReport
         extensions=0,
         sealed_at=102.0,
         settled_at=103.5,
-        updates=tuple(_update(client, bounded=client == clients[-1]) for client in clients),
+        submissions=tuple(_update(client, bounded=client == clients[-1]) for client in clients),
         reports=tuple(
             NamedReport(client=client, report=_report(index, accuracy))
             for index, (client, accuracy) in enumerate(zip(clients, accuracies, strict=True))
@@ -46,10 +47,11 @@ def round_report(number: int, accuracies: Sequence[float | None]) -> RoundReport
     )
 
 
-def _update(client: str, *, bounded: bool) -> UpdateReport:
-    return UpdateReport(
+def _update(client: str, *, bounded: bool) -> SubmissionReport:
+    return SubmissionReport(
+        kind=UPDATE_KIND,
         client=client,
-        state=UpdateState.INCLUDED,
+        state=SubmissionState.INCLUDED,
         reason="",
         size=1000,
         received_at=101.0,

@@ -13,10 +13,11 @@ from fedperm.wire.aggregator import (
     AggregateReference,
     RoundOutcome,
     RoundState,
-    UpdateReport,
-    UpdateState,
+    SubmissionReport,
+    SubmissionState,
 )
 from fedperm.wire.digest import sha256_of
+from fedperm.wire.statements import UPDATE_KIND
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.model_store import Checkpoint
 from fedperm_client.outbox import Outbox, PreparedUpload
@@ -236,8 +237,9 @@ def test_an_acknowledged_update_must_be_accounted_for(own):
     assert not is_unaccounted(outcome(state=RoundState.ABORTED, included=()), "alice", own)
 
 
-def report(state: UpdateState, reason: str) -> UpdateReport:
-    return UpdateReport(
+def report(state: SubmissionState, reason: str) -> SubmissionReport:
+    return SubmissionReport(
+        kind=UPDATE_KIND,
         client="alice",
         state=state,
         reason=reason,
@@ -250,18 +252,18 @@ def report(state: UpdateState, reason: str) -> UpdateReport:
 
 
 def test_a_rejection_or_a_dropping_with_a_reason_explains_it():
-    check_explanation(report(UpdateState.REJECTED, "a value is out of range"), 2)
-    check_explanation(report(UpdateState.DROPPED, "the aggregator could not check it"), 2)
+    check_explanation(report(SubmissionState.REJECTED, "a value is out of range"), 2)
+    check_explanation(report(SubmissionState.DROPPED, "the aggregator could not check it"), 2)
 
 
 @pytest.mark.parametrize(
     "unsatisfactory",
     [
-        report(UpdateState.REJECTED, ""),
-        report(UpdateState.VALID, "late"),
-        report(UpdateState.DROPPED, ""),
-        report(UpdateState.STORED, "late"),
-        report(UpdateState.INCLUDED, ""),
+        report(SubmissionState.REJECTED, ""),
+        report(SubmissionState.VALID, "late"),
+        report(SubmissionState.DROPPED, ""),
+        report(SubmissionState.STORED, "late"),
+        report(SubmissionState.INCLUDED, ""),
     ],
 )
 def test_nothing_else_explains_it(unsatisfactory):

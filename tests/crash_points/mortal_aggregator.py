@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.services import AGGREGATOR
-from fedperm.wire.aggregator import RoundOutcome, RoundState, UpdateState
+from fedperm.wire.aggregator import RoundOutcome, RoundState, SubmissionState
 from fedperm_secret.schemes.paillier.keys import generate_key
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, Prepared, decrypted, document_of
@@ -144,7 +144,7 @@ class CountedRun(Bench):
         body = await self.api.aggregate(self.run, number, OPERATOR)
         sums = decrypted(body, self.document.content, self.pair())
         report = await self.api.round_report(self.run, number, OPERATOR)
-        rejected = {u.client for u in report.updates if u.state is UpdateState.REJECTED}
+        rejected = {u.client for u in report.updates if u.state is SubmissionState.REJECTED}
         for u, client in enumerate(CLIENTS):
             times, where = sums[divmod(u, SHAPE[1])], f"{client.name} in round {number}"
             is_due = client.name in self.acknowledged[number] - rejected

@@ -14,6 +14,7 @@ from fedperm.errors import BudgetError, RefusedError
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.registry import accountant_named
 from fedperm.privacy.release import event_of
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import RoundState
 from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm.wire.statements import SchemeSpec
@@ -138,7 +139,7 @@ async def lie(bench: Bench) -> None:
     await bench.contribute(2, *others, epoch=2)
     await bench.aggregator.tick()
     assert await bench.state(2) is RoundState.PUBLISHED
-    await bench.api.update(bench.run, 2, ada.name, bench.server.token(ada))
+    await bench.api.submission(UPDATE, bench.run, 2, ada.name, bench.server.token(ada))
 
 
 async def work_long(bench: Bench) -> None:

@@ -18,9 +18,10 @@ from fedperm.wire.aggregator import (
     RoundState,
     RunState,
     RunStatus,
-    UpdateReport,
-    UpdateState,
+    SubmissionReport,
+    SubmissionState,
 )
+from fedperm.wire.statements import UPDATE_KIND
 from fedperm_aggregator.dashboard.privacy_view import privacy_view
 from fedperm_aggregator.dashboard.progress import Fold, progress
 from fedperm_aggregator.dashboard.round_view import summarise
@@ -31,8 +32,9 @@ from tests.dashboard.documents import document
 NOW = 100.0
 
 
-def update(state: UpdateState, client: str = "ada", reason: str = "") -> UpdateReport:
-    return UpdateReport(
+def update(state: SubmissionState, client: str = "ada", reason: str = "") -> SubmissionReport:
+    return SubmissionReport(
+        kind=UPDATE_KIND,
         client=client,
         state=state,
         reason=reason,
@@ -45,7 +47,7 @@ def update(state: UpdateState, client: str = "ada", reason: str = "") -> UpdateR
 
 
 def report(
-    *updates: UpdateReport, state: RoundState = RoundState.OPEN, deadline_at=200.0, extensions=0
+    *updates: SubmissionReport, state: RoundState = RoundState.OPEN, deadline_at=200.0, extensions=0
 ) -> RoundReport:
     return RoundReport(
         outcome=RoundOutcome(
@@ -62,7 +64,7 @@ def report(
         extensions=extensions,
         sealed_at=None,
         settled_at=None,
-        updates=updates,
+        submissions=updates,
         reports=(),
         seconds=AggregatorSeconds(
             open=0, fold=0, validation_cpu=0, folding_cpu=0, rerandomising_cpu=0
@@ -92,11 +94,11 @@ def who(client: str = "ada", *, excluded: bool = False) -> ParticipantStatus:
         (report(extensions=1), Standing.LATE),
         (report(state=RoundState.SEALED), Standing.MISSED),
         (report(state=RoundState.PUBLISHED), Standing.MISSED),
-        (report(update(UpdateState.STORED)), Standing.UPLOADED),
-        (report(update(UpdateState.VALID)), Standing.CHECKED),
-        (report(update(UpdateState.REJECTED)), Standing.REJECTED),
-        (report(update(UpdateState.INCLUDED)), Standing.INCLUDED),
-        (report(update(UpdateState.DROPPED)), Standing.DROPPED),
+        (report(update(SubmissionState.STORED)), Standing.UPLOADED),
+        (report(update(SubmissionState.VALID)), Standing.CHECKED),
+        (report(update(SubmissionState.REJECTED)), Standing.REJECTED),
+        (report(update(SubmissionState.INCLUDED)), Standing.INCLUDED),
+        (report(update(SubmissionState.DROPPED)), Standing.DROPPED),
     ],
 )
 def test_where_a_client_is(newest: RoundReport | None, expected: Standing):
@@ -106,18 +108,18 @@ def test_where_a_client_is(newest: RoundReport | None, expected: Standing):
 def test_who_was_not_selected_or_was_excluded():
     assert standing(who("eve"), report(), NOW) is Standing.NOT_ASKED
     assert standing(who(excluded=True), report(), NOW) is Standing.EXCLUDED
-    counted = report(update(UpdateState.INCLUDED))
+    counted = report(update(SubmissionState.INCLUDED))
     assert standing(who(excluded=True), counted, NOW) is Standing.INCLUDED
 
 
 def test_a_rejected_client_is_shown_with_the_reason():
-    newest = report(update(UpdateState.REJECTED, reason="a value out of range"))
+    newest = report(update(SubmissionState.REJECTED, reason="a value out of range"))
     assert client_view(who(), newest, NOW).reason == "a value out of range"
     assert client_view(who("ben"), newest, NOW).reason == ""
 
 
 def test_who_was_asked_and_is_not_in_the_sum():
-    rejected = update(UpdateState.REJECTED, reason="a value out of range")
+    rejected = update(SubmissionState.REJECTED, reason="a value out of range")
     told = {
         state: [(t.client, t.standing, t.reason) for t in summarise(seen).troubles]
         for state in RoundState
@@ -131,10 +133,10 @@ def test_who_was_asked_and_is_not_in_the_sum():
 
 def test_who_was_dropped_is_named_if_it_is_known_why():
     """With an aborted round all are, and the round says why."""
-    aside = report(update(UpdateState.DROPPED, reason="its worker was lost"))
+    aside = report(update(SubmissionState.DROPPED, reason="its worker was lost"))
     (trouble,) = summarise(aside).troubles
     assert (trouble.standing, trouble.reason) == (Standing.DROPPED, "its worker was lost")
-    assert summarise(report(update(UpdateState.DROPPED))).troubles == ()
+    assert summarise(report(update(SubmissionState.DROPPED))).troubles == ()
 
 
 def status(state: RunState = RunState.RUNNING, reason: str = "") -> RunStatus:
@@ -152,14 +154,14 @@ def status(state: RunState = RunState.RUNNING, reason: str = "") -> RunStatus:
 
 
 def test_progress_counts_what_was_checked():
-    newest = report(update(UpdateState.VALID), update(UpdateState.STORED, "ben"))
+    newest = report(update(SubmissionState.VALID), update(SubmissionState.STORED, "ben"))
     seen = progress(status(), newest, None)
     assert (seen.name, seen.done, seen.total) == ("collecting", 1, 2)
     assert seen.words == "Collecting updates: 2 of 2 received, 1 checked"
 
 
 def test_progress_of_a_fold_is_that_of_its_own_round():
-    newest = report(update(UpdateState.VALID), state=RoundState.SEALED)
+    newest = report(update(SubmissionState.VALID), state=RoundState.SEALED)
     assert progress(status(), newest, Fold(2, "fold", 7, 9)).total == 0
     seen = progress(status(), newest, Fold(3, "fold", 7, 9))
     assert (seen.words, seen.done, seen.total) == ("Adding up 1 encrypted updates", 7, 9)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fedperm.wire.aggregator import RoundState, RunState, UpdateState
+from fedperm.wire.aggregator import RoundState, RunState, SubmissionState
 from fedperm_cli.presets import Preset
 
 ROOT = Path(__file__).parents[2]
@@ -69,7 +69,7 @@ def test_another_word_is_found_wherever_it_stands():
 
 
 def test_states_are_those_of_the_protocol():
-    for term, states in (("run", RunState), ("round", RoundState), ("update", UpdateState)):
+    for term, states in (("run", RunState), ("round", RoundState), ("update", SubmissionState)):
         assert set(re.findall(r"`(\w+)`", TERMS[term])) == {str(state) for state in states}
 
 

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from fedperm.protocol import PROTOCOL
 from fedperm.services import AGGREGATOR, SERVICES
+from fedperm.submissions import UPDATE
 from fedperm.web.rate_limit import RateLimit
 from fedperm.wire.aggregator import MANIFEST, KeyEpoch, Participation
 from fedperm.wire.body import MEDIA_TYPE
@@ -189,7 +190,7 @@ class _Settlement:
         token = await self.members[name].access(AGGREGATOR)
         sent = self.prepared[number, name]
         run = self.document.content.run
-        await self.aggregator.api.upload(run, number, name, sent.body, sent.manifest, token)
+        await self.aggregator.api.submit(UPDATE, run, number, name, sent.body, sent.manifest, token)
 
     async def _scene(self, expired: str, revoked: str) -> Scene:
         member = self.members

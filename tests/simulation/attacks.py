@@ -3,6 +3,7 @@
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.errors import RefusedError, UnreachableError
 from fedperm.services import AGGREGATOR
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import RoundState
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.signed import sign
@@ -146,8 +147,8 @@ class Attacks:
         try:
             await session.access.using(
                 AGGREGATOR,
-                lambda token: self._api.upload(
-                    "demo", place.round, place.client, body, signed, token
+                lambda token: self._api.submit(
+                    UPDATE, "demo", place.round, place.client, body, signed, token
                 ),
             )
         except UnreachableError:

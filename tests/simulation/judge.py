@@ -15,7 +15,7 @@ from fedperm.aggregate import average_update, decode_aggregate
 from fedperm.audit_chain import START, ChainEnd, verify_chain
 from fedperm.blobs.registry import open_blob
 from fedperm.run_document import FrozenDocument
-from fedperm.wire.aggregator import RoundOutcome, RoundState, UpdateState
+from fedperm.wire.aggregator import RoundOutcome, RoundState, SubmissionState
 from fedperm_client.model_store import ModelStore
 from fedperm_keyserver.store.audit import AuditStore
 from fedperm_keyserver.store.keys import KeyStore
@@ -149,7 +149,9 @@ class Judge:
     def _check_members(self, outcome: RoundOutcome, aggregator: Aggregator) -> None:
         """Whoever has a receipt is in the sum, or was refused with a true reason."""
         report = aggregator.stores.reports.round("demo", outcome.round)
-        rejected = {u.client: u.reason for u in report.updates if u.state is UpdateState.REJECTED}
+        rejected = {
+            u.client: u.reason for u in report.updates if u.state is SubmissionState.REJECTED
+        }
         promised = {slot.client for slot in self.promised if slot.round == outcome.round}
         for client in promised - set(outcome.included):
             slot = Slot(outcome.round, client)

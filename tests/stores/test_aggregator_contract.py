@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from fedperm import crash_points
 from fedperm.errors import BusyError, ConflictError, GoneError
-from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
+from fedperm.wire.aggregator import EventKind, RoundState, SubmissionState
 from fedperm_aggregator.lifecycle import Open, Seal
 from fedperm_aggregator.records import FoldProgress, JobKind
 from fedperm_aggregator.tables import JobRow, UpdateRow
@@ -80,7 +80,7 @@ def test_one_upload_that_comes_many_times_at_once_is_one(shared):
             sha256=digest(2),
             size=1,
             manifest="",
-            state=UpdateState.STORED,
+            state=SubmissionState.STORED,
             received_at=NOW,
         ),
         lambda run: JobRow(kind=JobKind.CHECK, run=run, round=1, client="client-0"),
@@ -240,7 +240,7 @@ def test_a_server_that_crashes_in_the_middle_of_a_transaction_keeps_what_was_com
         on_postgresql.stores.updates.settle(lease, VALID, NOW)
     postgresql.start()
     update = on_postgresql.stores.reports.update(on_postgresql.run, 2, "client-0")
-    assert update.state is UpdateState.STORED
+    assert update.state is SubmissionState.STORED
     assert on_postgresql.stores.updates.settle(lease, VALID, NOW)
 
 

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from fedperm.errors import RefusedError
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import RoundState
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import OPERATOR
@@ -66,7 +67,9 @@ async def test_what_finds_no_room_is_not_acknowledged_and_what_was_is_kept(proce
 
 async def until_checked(bench, client) -> None:
     async def is_checked() -> bool:
-        return (await bench.api.update(bench.run, 1, client.name, OPERATOR)).state == "valid"
+        return (
+            await bench.api.submission(UPDATE, bench.run, 1, client.name, OPERATOR)
+        ).state == "valid"
 
     await until(is_checked)
 
@@ -74,8 +77,8 @@ async def until_checked(bench, client) -> None:
 async def check_refused(bench, client, update) -> None:
     token = bench.server.token(client)
     with pytest.raises(RefusedError) as refused:
-        await bench.aggregator.impatient.upload(
-            bench.run, 1, client.name, update.body, update.manifest, token
+        await bench.aggregator.impatient.submit(
+            UPDATE, bench.run, 1, client.name, update.body, update.manifest, token
         )
     assert (refused.value.status, refused.value.kind) == (507, "storage-full")
     reports = (await bench.api.round_report(bench.run, 1, OPERATOR)).updates

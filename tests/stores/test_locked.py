@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from fedperm.submissions import UPDATE
 from fedperm.wire.problem import MEDIA_TYPE
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import OPERATOR
@@ -45,8 +46,8 @@ async def test_an_aggregator_waits_for_its_database(start, play):
     late = bench.prepare(ben, 1)
     headers = {"Authorization": f"Bearer {bench.server.token(ben)}"}
     with locked(process.database):
-        upload = process.impatient.upload(
-            bench.run, 1, "ben", late.body, late.manifest, bench.server.token(ben)
+        upload = process.impatient.submit(
+            UPDATE, bench.run, 1, "ben", late.body, late.manifest, bench.server.token(ben)
         )
         requests = [http.get(f"/v1/runs/{bench.run}/rounds/1", headers=headers) for _ in range(3)]
         answers = await asyncio.gather(

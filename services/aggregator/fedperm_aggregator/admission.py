@@ -11,14 +11,14 @@ from fedperm.errors import (
     UnknownResourceError,
     UntrustedError,
 )
-from fedperm.wire.aggregator import RoundState, UpdateState
+from fedperm.wire.aggregator import RoundState, SubmissionState
 from fedperm.wire.statements import Manifest
 
 
 @dataclass(frozen=True)
 class StoredUpdate:
     sha256: str
-    state: UpdateState
+    state: SubmissionState
     received_at: float
 
 

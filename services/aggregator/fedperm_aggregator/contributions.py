@@ -14,7 +14,7 @@ from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import BusyError, ServiceError
 from fedperm.submissions import UPDATE
-from fedperm.wire.aggregator import UpdateReceipt, UpdateState
+from fedperm.wire.aggregator import SubmissionReceipt, SubmissionState
 from fedperm.wire.public_keys import signing_key
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import Manifest
@@ -77,14 +77,16 @@ class Contributions:
         self._sending: Counter[tuple[str, str]] = Counter()
         self._storing = Lock()
 
-    async def take(self, upload: Upload, body: AsyncIterator[bytes]) -> tuple[UpdateReceipt, bool]:
+    async def take(
+        self, upload: Upload, body: AsyncIterator[bytes]
+    ) -> tuple[SubmissionReceipt, bool]:
         """The receipt, and whether the update is new."""
         contribution = await asyncio.to_thread(self._examine, upload)
         with self._place(upload):
             async with self._blobs.receive(body, upload.size, self._idle_seconds) as received:
                 check_digest(received.sha256, upload.sha256, "the one in Content-Digest")
                 stored, is_new = await asyncio.to_thread(self._store, contribution, received)
-        receipt = UpdateReceipt(
+        receipt = SubmissionReceipt(
             sha256=stored.sha256, state=stored.state, received_at=stored.received_at
         )
         return receipt, is_new
@@ -154,5 +156,5 @@ class Contributions:
         return (
             stored is not None
             and stored.sha256 == contribution.claim.sha256
-            and stored.state in {UpdateState.STORED, UpdateState.VALID}
+            and stored.state in {SubmissionState.STORED, SubmissionState.VALID}
         )

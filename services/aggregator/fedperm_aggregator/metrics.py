@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from fedperm.wire.aggregator import Event, EventKind, UpdateState
+from fedperm.wire.aggregator import Event, EventKind, SubmissionState
 from fedperm_aggregator.records import JobKind
 
 _RUN_STATES = {
@@ -63,7 +63,7 @@ class AggregatorMetrics:
         _begin(self._runs, _RUN_STATES.values())
         _begin(self._rounds, _ROUND_STATES.values())
         _begin(self._phases, _PHASES.values())
-        _begin(self._updates, UpdateState)
+        _begin(self._updates, SubmissionState)
         _begin(self._failures, JobKind)
 
     def observe(self, event: Event) -> None:

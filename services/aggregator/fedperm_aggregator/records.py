@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from fedperm.wire.aggregator import UpdateState
+from fedperm.wire.aggregator import SubmissionState
 
 
 class JobKind(StrEnum):
@@ -43,7 +43,7 @@ class Verdict:
     """What checking an update found. It is valid, or rejected with the reason, or dropped since
     nobody could check it; `reveals_key` if it holds a factor of the public key."""
 
-    state: UpdateState = UpdateState.VALID
+    state: SubmissionState = SubmissionState.VALID
     reason: str = ""
     reveals_key: bool = False
     norm_before: float | None = None

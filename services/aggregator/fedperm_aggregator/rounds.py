@@ -8,7 +8,7 @@ from fedperm.wire.aggregator import (
     RoundOutcome,
     RoundReport,
     RoundState,
-    UpdateReport,
+    SubmissionReport,
 )
 from fedperm_aggregator import blob_names
 from fedperm_aggregator.documents import Documents
@@ -58,7 +58,7 @@ class Rounds:
     def reports(self, run: str) -> tuple[RoundReport, ...]:
         return self._stores.reports.rounds(run)
 
-    def update(self, run: str, number: int, client: str) -> UpdateReport:
+    def update(self, run: str, number: int, client: str) -> SubmissionReport:
         return self._stores.reports.update(run, number, client)
 
     def aggregate(self, run: str, number: int) -> BlobRef | None:

@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from fedperm.wire.aggregator import RoundState, RunState, UpdateState
+from fedperm.wire.aggregator import RoundState, RunState, SubmissionState
 from fedperm_aggregator.records import JobKind
 
 
@@ -33,7 +33,7 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSON,
         RunState: _by_value(RunState),
         RoundState: _by_value(RoundState),
-        UpdateState: _by_value(UpdateState),
+        SubmissionState: _by_value(SubmissionState),
         JobKind: _by_value(JobKind),
     }
 
@@ -121,7 +121,7 @@ class UpdateRow(Base):
     sha256: Mapped[str] = mapped_column(Digest)
     size: Mapped[int] = mapped_column(BigInteger)
     manifest: Mapped[str] = mapped_column(Text)
-    state: Mapped[UpdateState]
+    state: Mapped[SubmissionState]
     reason: Mapped[str] = mapped_column(Text, default="")
     received_at: Mapped[float]
     norm_before: Mapped[float | None]

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fedperm.errors import BudgetError, RefusedError, UntrustedError
-from fedperm.wire.aggregator import Phase, Task, UpdateState
+from fedperm.wire.aggregator import Phase, SubmissionState, Task
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import Parameters
 from fedperm_client.epoch_keys import EpochKey
@@ -107,5 +107,5 @@ class Contributor:
         measured.bytes_up = len(body)
         await asyncio.to_thread(self._run.outbox.acknowledge, upload)
         log.info("round %d: uploaded %s octets", number, f"{len(body):,}")
-        if receipt.state is UpdateState.REJECTED:
+        if receipt.state is SubmissionState.REJECTED:
             log.warning("round %d: the aggregator refuses this update", number)

@@ -11,9 +11,9 @@ from fedperm.wire.aggregator import (
     Heartbeat,
     Participation,
     RoundOutcome,
+    SubmissionReceipt,
+    SubmissionReport,
     Task,
-    UpdateReceipt,
-    UpdateReport,
 )
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.signed import sign
@@ -85,7 +85,7 @@ class Session:
 
     async def upload(
         self, document: FrozenDocument, number: int, epoch: int, body: bytes
-    ) -> UpdateReceipt:
+    ) -> SubmissionReceipt:
         """With a manifest that says whose it is and what for."""
         manifest = Manifest(
             run=self.run,
@@ -101,15 +101,17 @@ class Session:
         signed = sign(manifest, self.identity.keys.signing)
         return await self.access.using(
             AGGREGATOR,
-            lambda token: self.peers.aggregator.upload(
-                self.run, number, self.identity.name, body, signed, token
+            lambda token: self.peers.aggregator.submit(
+                UPDATE, self.run, number, self.identity.name, body, signed, token
             ),
         )
 
-    async def update_report(self, number: int) -> UpdateReport:
+    async def update_report(self, number: int) -> SubmissionReport:
         return await self.access.using(
             AGGREGATOR,
-            lambda token: self.peers.aggregator.update(self.run, number, self.identity.name, token),
+            lambda token: self.peers.aggregator.submission(
+                UPDATE, self.run, number, self.identity.name, token
+            ),
         )
 
     async def outcome(self, number: int) -> RoundOutcome:

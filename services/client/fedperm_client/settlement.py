@@ -10,7 +10,7 @@ from fedperm.aggregate import average_update, check_sums, decode_aggregate
 from fedperm.errors import AggregateError
 from fedperm.norm_bound import NormBound
 from fedperm.run_document import RunDocument
-from fedperm.wire.aggregator import RoundOutcome, RoundState, UpdateReport, UpdateState
+from fedperm.wire.aggregator import RoundOutcome, RoundState, SubmissionReport, SubmissionState
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import Parameters
 from fedperm_client.epoch_keys import EpochKey
@@ -70,9 +70,9 @@ def is_unaccounted(outcome: RoundOutcome, client: str, own: PreparedUpload | Non
     )
 
 
-def check_explanation(report: UpdateReport, number: int) -> None:
+def check_explanation(report: SubmissionReport, number: int) -> None:
     """Rejected, or dropped since the aggregator could not check it; either with a reason."""
-    if report.state not in {UpdateState.REJECTED, UpdateState.DROPPED} or not report.reason:
+    if report.state not in {SubmissionState.REJECTED, SubmissionState.DROPPED} or not report.reason:
         raise AggregateError(
             f"round {number} leaves out this client's acknowledged update without a reason", _HINT
         )

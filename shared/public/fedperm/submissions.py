@@ -10,6 +10,7 @@ from fedperm.registry import Registry
 from fedperm.run_document import RunDocument
 from fedperm.uploads.form import Accepted, UpdateTerms, examine
 from fedperm.wire.body import Body
+from fedperm.wire.statements import UPDATE_KIND
 
 __all__ = ["SUBMISSIONS", "UPDATE", "SubmissionKind"]
 
@@ -37,7 +38,7 @@ class SubmissionKind(Protocol):
 class UpdateSubmission:
     """What the run's upload form makes of it (`fedperm.uploads`)."""
 
-    name: ClassVar[str] = "update"
+    name: ClassVar[str] = UPDATE_KIND
     path: ClassVar[str] = "updates"
 
     def body(self, document: RunDocument) -> Body:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fedperm.wire.aggregator import RoundReport, RoundState, RunState, RunStatus, UpdateState
+from fedperm.wire.aggregator import RoundReport, RoundState, RunState, RunStatus, SubmissionState
 from fedperm_aggregator.dashboard.views import Progress
 
 
@@ -43,13 +43,13 @@ def _of_run(status: RunStatus) -> Progress:
 
 def _collecting(newest: RoundReport) -> Progress:
     asked, received = len(newest.outcome.selected), len(newest.updates)
-    checked = sum(update.state is not UpdateState.STORED for update in newest.updates)
+    checked = sum(update.state is not SubmissionState.STORED for update in newest.updates)
     words = f"Collecting updates: {received} of {asked} received, {checked} checked"
     return Progress(name="collecting", words=words, done=checked, total=asked)
 
 
 def _adding_up(newest: RoundReport, fold: Fold | None) -> Progress:
-    members = sum(update.state is UpdateState.VALID for update in newest.updates)
+    members = sum(update.state is SubmissionState.VALID for update in newest.updates)
     words = f"Adding up {members} encrypted updates"
     if fold is None or fold.round != newest.outcome.round:
         return Progress(name="adding up", words=words, done=0, total=0)

@@ -9,7 +9,7 @@ from fedperm.wire.aggregator import (
     NamedReport,
     RoundReport,
     RoundState,
-    UpdateState,
+    SubmissionState,
 )
 from fedperm_aggregator.dashboard.views import Ledgers, Round, Standing, Trouble
 
@@ -30,7 +30,7 @@ def summarise(report: RoundReport) -> Round:
         received=len(report.updates),
         measured=sum(update.norm_before is not None for update in report.updates),
         included=len(outcome.included),
-        rejected=sum(update.state is UpdateState.REJECTED for update in report.updates),
+        rejected=sum(update.state is SubmissionState.REJECTED for update in report.updates),
         bounded=sum(update.bounded is True for update in report.updates),
         reports=len(said),
         accuracy=median_low(accuracies) if accuracies else None,
@@ -60,7 +60,10 @@ def _ledgers(reports: Sequence[NamedReport]) -> Ledgers | None:
 def _troubles(report: RoundReport) -> Iterator[Trouble]:
     """First those left out for a reason of their own, then those of whom nothing came before the
     round was sealed."""
-    left_out = {UpdateState.REJECTED: Standing.REJECTED, UpdateState.DROPPED: Standing.DROPPED}
+    left_out = {
+        SubmissionState.REJECTED: Standing.REJECTED,
+        SubmissionState.DROPPED: Standing.DROPPED,
+    }
     for update in report.updates:
         if update.reason and update.state in left_out:
             standing = left_out[update.state]

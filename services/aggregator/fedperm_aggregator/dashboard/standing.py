@@ -1,14 +1,14 @@
 """Where each client is in the newest round, from what the aggregator knows and nothing else."""
 
-from fedperm.wire.aggregator import ParticipantStatus, RoundReport, RoundState, UpdateState
+from fedperm.wire.aggregator import ParticipantStatus, RoundReport, RoundState, SubmissionState
 from fedperm_aggregator.dashboard.views import Client, Standing
 
 _OF_UPDATES = {
-    UpdateState.STORED: Standing.UPLOADED,
-    UpdateState.VALID: Standing.CHECKED,
-    UpdateState.REJECTED: Standing.REJECTED,
-    UpdateState.INCLUDED: Standing.INCLUDED,
-    UpdateState.DROPPED: Standing.DROPPED,
+    SubmissionState.STORED: Standing.UPLOADED,
+    SubmissionState.VALID: Standing.CHECKED,
+    SubmissionState.REJECTED: Standing.REJECTED,
+    SubmissionState.INCLUDED: Standing.INCLUDED,
+    SubmissionState.DROPPED: Standing.DROPPED,
 }
 
 

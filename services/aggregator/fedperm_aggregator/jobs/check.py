@@ -13,7 +13,7 @@ from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import MessageError, SharedFactorError
 from fedperm.uploads.form import UpdateTerms, examine
-from fedperm.wire.aggregator import UpdateState
+from fedperm.wire.aggregator import SubmissionState
 from fedperm.workers import Workers
 from fedperm_aggregator import blob_names
 from fedperm_aggregator.records import Lease, Verdict
@@ -39,7 +39,9 @@ def check_update(job: CheckJob) -> Verdict:
     try:
         octets = open_blob(job.upload).view()
         if job.tensors and job.terms.body.digests(octets) != job.tensors:
-            return Verdict(UpdateState.REJECTED, "a tensor is not the one that its manifest names")
+            return Verdict(
+                SubmissionState.REJECTED, "a tensor is not the one that its manifest names"
+            )
         norms = examine(octets, job.terms).norms
         verdict = Verdict()
         if norms is not None:
@@ -48,7 +50,7 @@ def check_update(job: CheckJob) -> Verdict:
             )
     except MessageError as error:
         reveals_key = isinstance(error, SharedFactorError)
-        verdict = Verdict(UpdateState.REJECTED, error.message, reveals_key=reveals_key)
+        verdict = Verdict(SubmissionState.REJECTED, error.message, reveals_key=reveals_key)
     return replace(verdict, cpu_seconds=time.process_time() - start)
 
 
@@ -78,15 +80,15 @@ class CheckHandler:
             # before the verdict ends the job: after a crash in between both are done again
             self._participants.exclude(lease.run, lease.client, self._clock.now())
         written = self._updates.settle(lease, verdict, self._clock.now())
-        if written and verdict.state is UpdateState.REJECTED:
+        if written and verdict.state is SubmissionState.REJECTED:
             # not needed any more, and it may hold a factor of the key
             self._blobs.remove(name)
 
     def give_up(self, lease: Lease, reason: str) -> None:
-        verdict = Verdict(UpdateState.REJECTED, f"could not be checked: {reason}")
+        verdict = Verdict(SubmissionState.REJECTED, f"could not be checked: {reason}")
         self._updates.settle(lease, verdict, self._clock.now())
 
     def set_aside(self, lease: Lease, reason: str) -> None:
         """The round goes on without the update; its sender is told whose trouble it was."""
-        verdict = Verdict(UpdateState.DROPPED, f"the aggregator could not check it: {reason}")
+        verdict = Verdict(SubmissionState.DROPPED, f"the aggregator could not check it: {reason}")
         self._updates.settle(lease, verdict, self._clock.now())

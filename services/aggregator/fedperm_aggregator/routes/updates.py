@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Depends, Request, Response
 
 from fedperm.web.documentation import problems
-from fedperm.wire.aggregator import MANIFEST, UpdateReceipt, UpdateReport
+from fedperm.wire.aggregator import MANIFEST, SubmissionReceipt, SubmissionReport
 from fedperm.wire.digest import CONTENT_DIGEST, parse_content_digest
 from fedperm.wire.message import Name
 from fedperm.wire.statements import RoundNumber
@@ -21,7 +21,7 @@ HEADERS = [
 
 @router.put(
     "",
-    responses={201: {"model": UpdateReceipt, "description": "Stored"}, **problems(410, 411)},
+    responses={201: {"model": SubmissionReceipt, "description": "Stored"}, **problems(410, 411)},
     openapi_extra={"requestBody": BULK, "parameters": HEADERS},
     summary="Upload an update",
 )
@@ -32,7 +32,7 @@ async def upload(
     request: Request,
     response: Response,
     here: Here,
-) -> UpdateReceipt:
+) -> SubmissionReceipt:
     head = Upload(
         run=run,
         round=number,
@@ -47,5 +47,5 @@ async def upload(
 
 
 @router.get("", dependencies=[Depends(client_or_operator)], summary="What became of an update")
-def show(run: Name, number: RoundNumber, client: Name, here: Here) -> UpdateReport:
+def show(run: Name, number: RoundNumber, client: Name, here: Here) -> SubmissionReport:
     return here.rounds.update(run, number, client)

@@ -6,7 +6,7 @@ from functools import singledispatch
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from fedperm.wire.aggregator import EventKind, RoundState, RunState, UpdateState
+from fedperm.wire.aggregator import EventKind, RoundState, RunState, SubmissionState
 from fedperm_aggregator.lifecycle import Abort, Complete, Decision, Extend, Fail, Open, Seal, Wait
 from fedperm_aggregator.records import JobKind
 from fedperm_aggregator.stores.events import record
@@ -103,7 +103,7 @@ def _fail(decision: Fail, session: Session, row: RunRow, now: float) -> None:
 def abort_round(session: Session, row: RoundRow, reason: str, now: float) -> None:
     """Its valid updates are dropped; what was rejected stays so."""
     row.state, row.settled_at, row.reason = RoundState.ABORTED, now, reason
-    dropped = settle_updates(session, row.run, row.number, UpdateState.DROPPED)
+    dropped = settle_updates(session, row.run, row.number, SubmissionState.DROPPED)
     record(
         session,
         row.run,
@@ -115,7 +115,7 @@ def abort_round(session: Session, row: RoundRow, reason: str, now: float) -> Non
     )
 
 
-def settle_updates(session: Session, run: str, number: int, state: UpdateState) -> int:
+def settle_updates(session: Session, run: str, number: int, state: SubmissionState) -> int:
     """The fate of all valid updates of a round; how many they are."""
     valid = valid_updates(session, run, number)
     for row in valid:
@@ -126,6 +126,6 @@ def settle_updates(session: Session, run: str, number: int, state: UpdateState) 
 def valid_updates(session: Session, run: str, number: int) -> Sequence[UpdateRow]:
     """In the order of the clients' names."""
     rows = select(UpdateRow).where(
-        UpdateRow.run == run, UpdateRow.round == number, UpdateRow.state == UpdateState.VALID
+        UpdateRow.run == run, UpdateRow.round == number, UpdateRow.state == SubmissionState.VALID
     )
     return session.scalars(rows.order_by(UpdateRow.client)).all()

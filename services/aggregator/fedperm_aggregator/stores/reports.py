@@ -15,9 +15,10 @@ from fedperm.wire.aggregator import (
     NamedReport,
     RoundOutcome,
     RoundReport,
-    UpdateReport,
-    UpdateState,
+    SubmissionReport,
+    SubmissionState,
 )
+from fedperm.wire.statements import UPDATE_KIND
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.lookup import the_participant, the_round, the_update
 from fedperm_aggregator.tables import ReportRow, RoundRow, SelectionRow, UpdateRow
@@ -33,7 +34,7 @@ class ReportStore:
         return _outcome(session, row, _updates(session, row))
 
     @transaction
-    def update(self, session: Session, run: str, number: int, client: str) -> UpdateReport:
+    def update(self, session: Session, run: str, number: int, client: str) -> SubmissionReport:
         the_round(session, run, number)
         return _update(the_update(session, run, number, client))
 
@@ -83,7 +84,7 @@ def _outcome(session: Session, row: RoundRow, updates: Sequence[UpdateRow]) -> R
         state=row.state,
         epoch=row.epoch,
         selected=tuple(session.scalars(selected.order_by(SelectionRow.client))),
-        included=tuple(u.client for u in updates if u.state is UpdateState.INCLUDED),
+        included=tuple(u.client for u in updates if u.state is SubmissionState.INCLUDED),
         aggregate=_reference(row),
         reason=row.reason,
     )
@@ -97,8 +98,9 @@ def _reference(row: RoundRow) -> AggregateReference | None:
     )
 
 
-def _update(row: UpdateRow) -> UpdateReport:
-    return UpdateReport(
+def _update(row: UpdateRow) -> SubmissionReport:
+    return SubmissionReport(
+        kind=UPDATE_KIND,
         client=row.client,
         state=row.state,
         reason=row.reason,
@@ -120,7 +122,7 @@ def _round(session: Session, row: RoundRow) -> RoundReport:
         extensions=row.extensions,
         sealed_at=row.sealed_at,
         settled_at=row.settled_at,
-        updates=tuple(map(_update, updates)),
+        submissions=tuple(map(_update, updates)),
         reports=tuple(map(_named, session.scalars(reports.order_by(ReportRow.client)))),
         seconds=_seconds(row, updates),
     )

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from fedperm.crash_points import specify
 from fedperm.database import Database, transaction
-from fedperm.wire.aggregator import EventKind, RoundState, UpdateState
+from fedperm.wire.aggregator import EventKind, RoundState, SubmissionState
 from fedperm_aggregator.lifecycle import Decision, RunView, Wait
 from fedperm_aggregator.records import Aggregate, Lease, Member, SealedRound
 from fedperm_aggregator.stores.decisions import (
@@ -74,7 +74,7 @@ class RoundStore:
         if job is None or row.state is not RoundState.SEALED:
             return row.aggregate_sha256
         session.delete(job)
-        settle_updates(session, row.run, row.number, UpdateState.INCLUDED)
+        settle_updates(session, row.run, row.number, SubmissionState.INCLUDED)
         _fill_in(row, aggregate, now)
         _record_publication(session, row, now)
         return row.aggregate_sha256

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
-from fedperm.wire.aggregator import EventKind, UpdateState
+from fedperm.wire.aggregator import EventKind, SubmissionState
 from fedperm.wire.signed import unverified
 from fedperm.wire.statements import Manifest
 from fedperm_aggregator.admission import Claim, Slot, StoredUpdate, judge
@@ -51,7 +51,7 @@ class UpdateStore:
                 sha256=claim.sha256,
                 size=new.size,
                 manifest=new.manifest,
-                state=UpdateState.STORED,
+                state=SubmissionState.STORED,
                 received_at=now,
             )
         )
@@ -65,7 +65,7 @@ class UpdateStore:
             client=new.client,
             size=new.size,
         )
-        return StoredUpdate(claim.sha256, UpdateState.STORED, now), True
+        return StoredUpdate(claim.sha256, SubmissionState.STORED, now), True
 
     @transaction
     def check_task(self, session: Session, lease: Lease) -> CheckTask:
@@ -91,7 +91,7 @@ class UpdateStore:
     @transaction
     def waiting(self, session: Session, run: str) -> list[tuple[int, str, str]]:
         """(round, client, sha256) of the uploads that must lie on the disk."""
-        needed = [UpdateState.STORED, UpdateState.VALID]
+        needed = [SubmissionState.STORED, SubmissionState.VALID]
         rows = select(UpdateRow).where(UpdateRow.run == run, UpdateRow.state.in_(needed))
         return [(row.round, row.client, row.sha256) for row in session.scalars(rows)]
 

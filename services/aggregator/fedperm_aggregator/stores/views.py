@@ -5,7 +5,7 @@ from collections.abc import Callable
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from fedperm.wire.aggregator import RoundState, UpdateState
+from fedperm.wire.aggregator import RoundState, SubmissionState
 from fedperm_aggregator.admission import Slot, StoredUpdate
 from fedperm_aggregator.lifecycle import RoundView, RunView
 from fedperm_aggregator.stores.runs import newest_epoch, newest_round
@@ -69,17 +69,17 @@ def _round_view(session: Session, row: RoundRow) -> RoundView:
         .where(UpdateRow.run == row.run, UpdateRow.round == row.number)
         .group_by(UpdateRow.state)
     )
-    counts: dict[UpdateState, int] = dict(session.execute(updates).all())
+    counts: dict[SubmissionState, int] = dict(session.execute(updates).all())
     return RoundView(
         number=row.number,
         state=row.state,
         deadline_at=row.deadline_at,
         extensions=row.extensions,
         selected=session.scalar(selected) or 0,
-        stored=counts.get(UpdateState.STORED, 0),
-        valid=counts.get(UpdateState.VALID, 0),
+        stored=counts.get(SubmissionState.STORED, 0),
+        valid=counts.get(SubmissionState.VALID, 0),
         # an open round drops an update that nobody could check: it is not waited for either
-        rejected=counts.get(UpdateState.REJECTED, 0) + counts.get(UpdateState.DROPPED, 0),
+        rejected=counts.get(SubmissionState.REJECTED, 0) + counts.get(SubmissionState.DROPPED, 0),
     )
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from statistics import mean
 
 from fedperm.phase_seconds import PhaseSeconds, phase_seconds
-from fedperm.wire.aggregator import RoundReport, RoundState, UpdateState
+from fedperm.wire.aggregator import RoundReport, RoundState, SubmissionState
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def summarise(report: RoundReport) -> RoundSummary:
         reason=report.outcome.reason,
         selected=len(report.outcome.selected),
         included=len(report.outcome.included),
-        rejected=states.count(UpdateState.REJECTED),
+        rejected=states.count(SubmissionState.REJECTED),
         bounded=sum(update.bounded is True for update in report.updates),
         reports=len(reports),
         accuracies=tuple(sorted({test.accuracy for test in tests if test.accuracy is not None})),

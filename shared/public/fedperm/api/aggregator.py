@@ -8,6 +8,7 @@ from fedperm.api.answers import LARGEST_BODY
 from fedperm.api.connection import Connection, Request
 from fedperm.errors import UnreachableError, UntrustedError
 from fedperm.run_document import LONGEST_DOCUMENT, FrozenDocument
+from fedperm.submissions import SubmissionKind
 from fedperm.wire.aggregator import (
     MANIFEST,
     ClientReport,
@@ -23,9 +24,9 @@ from fedperm.wire.aggregator import (
     RoundReport,
     RunList,
     RunStatus,
+    SubmissionReceipt,
+    SubmissionReport,
     Task,
-    UpdateReceipt,
-    UpdateReport,
 )
 from fedperm.wire.body import MEDIA_TYPE as SAFETENSORS
 from fedperm.wire.digest import CONTENT_DIGEST, content_digest, sha256_of
@@ -178,22 +179,32 @@ class AggregatorApi:
         )
         return await self._connection.ask(request, Task)
 
-    async def upload(
-        self, run: str, number: int, client: str, body: bytes, manifest: str, token: str
-    ) -> UpdateReceipt:
+    async def submit(
+        self,
+        kind: SubmissionKind,
+        run: str,
+        number: int,
+        client: str,
+        body: bytes,
+        manifest: str,
+        token: str,
+    ) -> SubmissionReceipt:
         request = Request(
             "PUT",
-            f"/v1/runs/{run}/rounds/{number}/updates/{client}",
+            f"/v1/runs/{run}/rounds/{number}/{kind.path}/{client}",
             token,
             body=body,
             headers=(*_bulk_headers(body), (MANIFEST, manifest)),
             timeout_seconds=_UPLOAD_SECONDS,
         )
-        return await self._connection.ask(request, UpdateReceipt)
+        return await self._connection.ask(request, SubmissionReceipt)
 
-    async def update(self, run: str, number: int, client: str, token: str) -> UpdateReport:
-        request = Request("GET", f"/v1/runs/{run}/rounds/{number}/updates/{client}", token)
-        return await self._connection.ask(request, UpdateReport)
+    async def submission(
+        self, kind: SubmissionKind, run: str, number: int, client: str, token: str
+    ) -> SubmissionReport:
+        """What became of it."""
+        request = Request("GET", f"/v1/runs/{run}/rounds/{number}/{kind.path}/{client}", token)
+        return await self._connection.ask(request, SubmissionReport)
 
     async def report(
         self, run: str, number: int, client: str, report: ClientReport, token: str

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from fedperm.protocol import FIRST_PROTOCOL
-from fedperm.wire.message import Lax, Many, Message, Name, Sha256
-from fedperm.wire.statements import Epoch, RoundNumber
+from fedperm.wire.message import Lax, Many, Message, Name, Sha256, Word
+from fedperm.wire.statements import UPDATE_KIND, Epoch, RoundNumber
 
 MANIFEST = "Fedperm-Manifest"
 """The header that carries an upload's signed Manifest."""
@@ -53,7 +53,7 @@ class RoundState(StrEnum):
         return self in {RoundState.PUBLISHED, RoundState.ABORTED}
 
 
-class UpdateState(StrEnum):
+class SubmissionState(StrEnum):
     """STORED: acknowledged and durable; VALID or REJECTED once checked; then INCLUDED in the sum.
     DROPPED: with its aborted round, or, with a reason, since the aggregator could not check it."""
 
@@ -152,11 +152,11 @@ class Task(Message):
     run_state: Lax[RunState]
 
 
-class UpdateReceipt(Message):
+class SubmissionReceipt(Message):
     """The update is on disk and will be counted if it is valid."""
 
     sha256: Sha256
-    state: Lax[UpdateState]
+    state: Lax[SubmissionState]
     received_at: float
 
 
@@ -178,11 +178,13 @@ class RoundOutcome(Message):
     reason: str
 
 
-class UpdateReport(Message):
-    """What the aggregator saw of one client's update. Norms are of the normalised vector."""
+class SubmissionReport(Message):
+    """What the aggregator saw of a client's submission. Norms are of an update's normalised
+    vector."""
 
+    kind: Word
     client: Name
-    state: Lax[UpdateState]
+    state: Lax[SubmissionState]
     reason: str
     size: int
     received_at: float
@@ -263,9 +265,13 @@ class RoundReport(Message):
     extensions: int
     sealed_at: float | None
     settled_at: float | None
-    updates: Many[UpdateReport]
+    submissions: Many[SubmissionReport]
     reports: Many[NamedReport]
     seconds: AggregatorSeconds
+
+    @property
+    def updates(self) -> tuple[SubmissionReport, ...]:
+        return tuple(one for one in self.submissions if one.kind == UPDATE_KIND)
 
 
 class RoundList(Message):

@@ -16,6 +16,9 @@ Lax = Annotated[Item, Strict(False)]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
 """Of runs, keys and clients: it stands in paths, files and logs, so it is tame."""
 
+Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z-]{0,30}$")]
+"""Of something that is registered under it: a kind of submission, a phase, a task."""
+
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 """In hexadecimal."""
 

@@ -9,7 +9,7 @@
 | Manifest: this upload is mine, for that round | client | aggregator |
 """
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
@@ -17,7 +17,7 @@ from fedperm.errors import UnauthenticatedError, UntrustedError
 from fedperm.schemes.registry import DEFAULT_SCHEME, default_scheme, make_scheme
 from fedperm.schemes.scheme import PublicKey, Scheme
 from fedperm.services import SERVICES, service_for
-from fedperm.wire.message import Message, Name, Sha256
+from fedperm.wire.message import Message, Name, Sha256, Word
 from fedperm.wire.public_keys import KeyText
 from fedperm.wire.signed import Statement
 
@@ -180,6 +180,9 @@ class ClientAssertion(Expiring):
     key: Name
 
 
+UPDATE_KIND: Final = "update"
+
+
 class Manifest(Statement):
     """Binds a submission to its run, round, key epoch and sender; `document` is the run's hash,
     `kind` a kind of `fedperm.submissions`. `tensors` has the digest of each tensor apart, so that
@@ -192,7 +195,7 @@ class Manifest(Statement):
     round: RoundNumber
     epoch: Epoch
     client: Name
-    kind: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,30}$")] = "update"
+    kind: Word = UPDATE_KIND
     sha256: Sha256
     size: int
     tensors: Annotated[dict[str, Sha256], Field(max_length=16)] = Field(default_factory=dict)

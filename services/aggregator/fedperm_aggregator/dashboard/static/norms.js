@@ -48,7 +48,8 @@ export class NormsPanel {
 
   #render(report) {
     const { norm_limit: limit } = this.#state.facts;
-    const measured = report.updates.filter((update) => update.norm_before !== null);
+    const updates = report.submissions.filter((one) => one.kind === "update");
+    const measured = updates.filter((update) => update.norm_before !== null);
     const rows = measured.map((update) => ({
       client: update.client, before: update.norm_before, after: update.norm_after, bounded: update.bounded,
     })).sort((a, b) => b.before - a.before).slice(0, MOST);
@@ -56,7 +57,7 @@ export class NormsPanel {
     show(this.#note, note(report, measured, limit));
     this.#table.show(`Updates of round ${report.outcome.round}`, [{ title: "Client" }, { title: "State" },
       { title: "Norm before", number: true }, { title: "Norm after", number: true }, { title: "Size", number: true }],
-      () => report.updates.map((update) => [update.client, update.reason ? `${update.state}: ${update.reason}` : update.state,
+      () => updates.map((update) => [update.client, update.reason ? `${update.state}: ${update.reason}` : update.state,
         decimal(update.norm_before, 4), decimal(update.norm_after, 4), octets(update.size)]));
   }
 }
