@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from gmpy2 import mpz
 
-from fedperm.wire.aggregator import MANIFEST, EventKind
+from fedperm.wire.aggregator import MANIFEST
 from fedperm.wire.body import Body, Tensor
+from fedperm.wire.events import EventKind
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client

@@ -3,7 +3,8 @@
 import pytest
 
 from fedperm.errors import RefusedError
-from fedperm.wire.aggregator import EventKind, RoundState, RunState, TaskKind
+from fedperm.wire.aggregator import RoundState, RunState, TaskKind
+from fedperm.wire.events import EventKind
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
 from tests.aggregator.parties import OPERATOR, Client

@@ -9,8 +9,8 @@ import pytest
 from gmpy2 import mpz
 
 from fedperm.submissions import UPDATE
-from fedperm.wire.aggregator import Event, EventKind
 from fedperm.wire.digest import sha256_of
+from fedperm.wire.events import Event, EventKind
 from fedperm_aggregator.stores.jobs import JobStore
 from tests.aggregator.bench import Bench
 from tests.aggregator.gated import gated
@@ -79,7 +79,7 @@ async def test_a_run_tells_its_story(opened: Bench, clients: list[Client]):
     assert ids == sorted(set(ids))
     rejected = [e for e in events if e.event == EventKind.UPDATE_CHECKED][-1]
     assert (rejected.round, rejected.client) == (2, "ada")
-    assert rejected.details["state"] == "rejected"
+    assert rejected.details.state == "rejected"
 
 
 async def test_a_reader_goes_on_where_it_was(opened: Bench, clients: list[Client]):
@@ -144,7 +144,10 @@ class Told:
 
     def of(self, kind: EventKind) -> list[tuple[float, int, str, dict[str, Any]]]:
         told = [event for event in self._events if event.event == kind]
-        return sorted((e.at - START, e.round, e.client, e.details) for e in told)
+        return sorted(
+            ((e.at - START, e.round, e.client, e.details.model_dump(mode="json")) for e in told),
+            key=lambda one: one[:3],
+        )
 
 
 NAMES = ["ada", "ben", "cleo"]

@@ -11,7 +11,8 @@ import pytest
 from sqlalchemy import func, select
 
 from fedperm.submissions import UPDATE
-from fedperm.wire.aggregator import Event, EventKind, RoundState, SubmissionState
+from fedperm.wire.aggregator import RoundState, SubmissionState
+from fedperm.wire.events import Event, EventKind
 from fedperm.workers import Workers
 from fedperm_aggregator.jobs.check import CheckJob
 from fedperm_aggregator.jobs.runner import MAX_ATTEMPTS, MAX_LOST
@@ -179,9 +180,7 @@ async def test_a_job_that_fails_is_tried_again(opened: Bench, clients: list[Clie
     await attempt(opened, 4)
     assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
     failures = await events(opened, EventKind.JOB_FAILED)
-    assert [(e.details["kind"], e.details["reason"]) for e in failures] == [
-        ("check", "MemoryError")
-    ] * 4
+    assert [(e.details.kind, e.details.reason) for e in failures] == [("check", "MemoryError")] * 4
 
 
 async def test_an_update_that_cannot_be_checked_is_rejected_after_five_attempts(
@@ -340,7 +339,7 @@ async def test_an_upload_that_kills_workers_is_set_aside_and_takes_no_other_with
     )
     assert (report.norm_before, report.norm_after, report.bounded) == (None, None, None)
     failures = await events(opened, EventKind.JOB_FAILED)
-    assert {(e.client, e.details["reason"]) for e in failures} == {
+    assert {(e.client, e.details.reason) for e in failures} == {
         ("ben", f"its worker was lost ({lost.__name__})")
     }
     assert len(failures) == MAX_LOST - 1
@@ -402,7 +401,7 @@ async def test_lost_workers_cost_a_job_none_of_its_attempts(
     await attempt(opened, len(errors) + 1)
     report = await opened.api.submission(UPDATE, opened.run, 1, "ada", OPERATOR)
     assert report.state is SubmissionState.VALID
-    reasons = [e.details["reason"] for e in await events(opened, EventKind.JOB_FAILED)]
+    reasons = [e.details.reason for e in await events(opened, EventKind.JOB_FAILED)]
     assert reasons == [f"its worker was lost ({lost.__name__})"] * (MAX_LOST - 1) + [
         "MemoryError"
     ] * (MAX_ATTEMPTS - 1)

@@ -11,7 +11,8 @@ import pytest
 
 from fedperm import crash_points
 from fedperm.errors import BusyError, StorageFullError
-from fedperm.wire.aggregator import EventKind, RoundState, SubmissionState
+from fedperm.wire.aggregator import RoundState, SubmissionState
+from fedperm.wire.events import EventKind
 from fedperm_aggregator.jobs.runner import MAX_ATTEMPTS, OUTAGE_PAUSE_SECONDS
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum

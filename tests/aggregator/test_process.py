@@ -12,8 +12,9 @@ from random import Random
 
 import pytest
 
-from fedperm.wire.aggregator import EventKind, RunState, TaskKind
+from fedperm.wire.aggregator import RunState, TaskKind
 from fedperm.wire.body import MEDIA_TYPE
+from fedperm.wire.events import EventKind
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum

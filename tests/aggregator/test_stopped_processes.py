@@ -9,7 +9,8 @@ from random import Random
 import pytest
 
 from fedperm.submissions import UPDATE
-from fedperm.wire.aggregator import EventKind, RoundState, SubmissionState
+from fedperm.wire.aggregator import RoundState, SubmissionState
+from fedperm.wire.events import EventKind
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum

@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from fedperm.errors import SettingsError
-from fedperm.wire.aggregator import Event, EventKind
+from fedperm.wire.events import Event, EventKind, RoundAborted, RoundOpened
 from fedperm_aggregator.__main__ import run
 from fedperm_aggregator.stores.events import Happening
 from fedperm_aggregator.traces import Traces, exporting
@@ -121,10 +121,14 @@ def collector() -> Iterator[tuple[str, list[ExportTraceServiceRequest]]]:
 
 
 def _round() -> Iterator[Event]:
-    for number, (kind, details) in enumerate(
-        [(EventKind.ROUND_OPENED, {}), (EventKind.ROUND_ABORTED, {"reason": "too few"})]
-    ):
-        yield Event(id=number, at=10.0 + number, event=kind, round=1, client="", details=details)
+    happened = [
+        RoundOpened(epoch=1, selected=("ada",), deadline_at=60.0),
+        RoundAborted(reason="too few", dropped=0),
+    ]
+    for number, details in enumerate(happened):
+        yield Event(
+            id=number, at=10.0 + number, event=details.event, round=1, client="", details=details
+        )
 
 
 def test_traces_go_to_the_collector_that_the_environment_names(monkeypatch: pytest.MonkeyPatch):

@@ -9,8 +9,9 @@ from gmpy2 import mpz
 
 from fedperm.run_document import FrozenDocument
 from fedperm.submissions import UPDATE
-from fedperm.wire.aggregator import EventKind, SubmissionState
+from fedperm.wire.aggregator import SubmissionState
 from fedperm.wire.body import Body, Tensor
+from fedperm.wire.events import EventKind
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
@@ -94,7 +95,7 @@ async def test_a_factor_of_the_key_is_rejected_destroyed_and_reported(
     metrics = (await opened.aggregator.http.get("/metrics")).text
     assert "fedperm_key_compromises_total 1.0" in metrics.splitlines()
     assert (compromise.client, compromise.round) == ("ada", 1)
-    assert "rotate" in compromise.details["hint"]
+    assert "rotate" in compromise.details.hint
     for number in (p, 3 * p):
         assert hits(opened.aggregator.settings.state_directory, number) == []
         assert str(number) not in caplog.text

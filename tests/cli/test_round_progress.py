@@ -1,43 +1,67 @@
 """What a watcher concludes from events: hand-made ones, in every order that can happen."""
 
-from typing import Any
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedperm.wire.aggregator import Event, EventKind
+from fedperm.wire.aggregator import ClientSeconds, SubmissionState
+from fedperm.wire.events import (
+    ClientReported,
+    Details,
+    Event,
+    FoldAdvanced,
+    ParticipantJoined,
+    RoundAborted,
+    RoundOpened,
+    RoundPublished,
+    RoundSealed,
+    UpdateChecked,
+    UpdateStored,
+)
 from fedperm_cli.run.round_progress import FinishedRounds, RoundProgress, progress_after
 
+STORED = UpdateStored(size=1)
+ABORTED = RoundAborted(reason="too few", dropped=0)
+VALID = UpdateChecked(
+    state=SubmissionState.VALID, reason="", norm_before=None, norm_after=None, bounded=None
+)
+REPORT = ClientReported(
+    seconds=ClientSeconds(train=0, randomize=0, encrypt=0, upload=0, decrypt=0),
+    bytes_up=0,
+    bytes_down=0,
+    test=None,
+)
 
-def event(kind: EventKind, number: int = 1, client: str = "", **details: Any) -> Event:
-    return Event(id=1, at=0.0, event=kind, round=number, client=client, details=details)
+
+def event(details: Details, number: int = 1, client: str = "") -> Event:
+    return Event(id=1, at=0.0, event=details.event, round=number, client=client, details=details)
 
 
 def opened(number: int, clients: int) -> Event:
-    return event(EventKind.ROUND_OPENED, number, selected=[f"c{i}" for i in range(clients)])
+    selected = tuple(f"c{i}" for i in range(clients))
+    return event(RoundOpened(epoch=1, selected=selected, deadline_at=60.0), number)
 
 
 def sealed(number: int, *members: str) -> Event:
-    return event(EventKind.ROUND_SEALED, number, members=list(members))
+    return event(RoundSealed(members=members, seconds=0.0), number)
 
 
 def published(number: int) -> Event:
-    return event(EventKind.ROUND_PUBLISHED, number)
+    return event(RoundPublished(contributors=1, sha256="0" * 64, size=1, seconds=0.0), number)
 
 
 def report(number: int, client: str) -> Event:
-    return event(EventKind.CLIENT_REPORT, number, client)
+    return event(REPORT, number, client)
 
 
 def test_a_round_goes_from_uploads_to_checks_to_the_fold() -> None:
     happened = [
         opened(3, 2),
-        event(EventKind.UPDATE_STORED, 3, "c0"),
-        event(EventKind.UPDATE_CHECKED, 3, "c0", state="valid"),
-        event(EventKind.UPDATE_STORED, 3, "c1"),
-        event(EventKind.UPDATE_STORED, 2, "c1"),  # of another round
-        event(EventKind.FOLD_PROGRESS, 3, phase="fold", done=4, total=10),
-        event(EventKind.FOLD_PROGRESS, 3, phase="rerandomise", done=1, total=2),
+        event(STORED, 3, "c0"),
+        event(VALID, 3, "c0"),
+        event(STORED, 3, "c1"),
+        event(STORED, 2, "c1"),  # of another round
+        event(FoldAdvanced(phase="fold", done=4, total=10), 3),
+        event(FoldAdvanced(phase="rerandomise", done=1, total=2), 3),
     ]
     progress = None
     for one in happened:
@@ -48,7 +72,7 @@ def test_a_round_goes_from_uploads_to_checks_to_the_fold() -> None:
 
 
 def test_nothing_is_known_before_a_round_is_opened() -> None:
-    assert progress_after(event(EventKind.PARTICIPANT_JOINED, 0), None) is None
+    assert progress_after(event(ParticipantJoined(), 0), None) is None
 
 
 def test_a_round_is_told_when_its_last_member_has_reported() -> None:
@@ -75,7 +99,7 @@ def test_an_aborted_round_has_nothing_to_wait_for() -> None:
     finished = FinishedRounds()
     finished.take(sealed(1, "a"))
     finished.take(published(1))
-    assert finished.take(event(EventKind.ROUND_ABORTED, 2, reason="too few")) == [1, 2]
+    assert finished.take(event(ABORTED, 2)) == [1, 2]
 
 
 @given(st.data())
@@ -86,7 +110,7 @@ def test_every_settled_round_is_told_once_and_in_order(data) -> None:
     rounds = data.draw(st.integers(1, 6))
     for number in range(1, rounds + 1):
         if data.draw(st.booleans()):
-            told += finished.take(event(EventKind.ROUND_ABORTED, number, reason=""))
+            told += finished.take(event(ABORTED, number))
         else:
             told += finished.take(sealed(number, *members))
             told += finished.take(published(number))

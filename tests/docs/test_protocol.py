@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from fedperm import axes, run_document
-from fedperm.wire import aggregator, key_server, problem, statements
+from fedperm.wire import aggregator, events, key_server, problem, statements
 from fedperm.wire.signed import Statement
 from tests.docs.message_forms import members_of
 
@@ -30,7 +30,8 @@ def models_of(*modules: ModuleType) -> dict[str, type[BaseModel]]:
 
 
 MESSAGES = models_of(key_server, aggregator, run_document, axes, problem) | {
-    "SchemeSpec": statements.SchemeSpec
+    "SchemeSpec": statements.SchemeSpec,
+    "Event": events.Event,
 }
 STATEMENTS = {
     model.typ: model
@@ -51,9 +52,13 @@ def tables_with(*heading: str) -> list[list[str]]:
 def documented() -> dict[str, list[str]]:
     """Members by message; what one means stands behind a colon."""
     return {
-        message.strip("`"): [member.partition(": ")[0] for member in members.split("; ")]
+        message.strip("`"): members_in(members)
         for message, members in tables_with("message", "members")
     }
+
+
+def members_in(cell: str) -> list[str]:
+    return [member.partition(": ")[0] for member in cell.split("; ") if member]
 
 
 def test_every_message_is_there_and_no_other() -> None:
@@ -78,8 +83,11 @@ def names_in(members: str) -> set[str]:
 
 
 def test_the_kinds_of_events_are_those_of_the_code() -> None:
-    listed = [cells[0].strip("`") for cells in tables_with("event", "details")]
-    assert sorted(listed) == sorted(aggregator.EventKind)
+    rows = {kind.strip("`"): details for kind, details in tables_with("event", "details")}
+    assert set(rows) == set(events.EventKind)
+    for kind, details in rows.items():
+        told = documented()["ClientReport"] if details == "as ClientReport" else members_in(details)
+        assert told == members_of(events.DETAILS[kind]), kind
 
 
 def test_the_kinds_of_problems_are_those_of_the_code() -> None:

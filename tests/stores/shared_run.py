@@ -7,7 +7,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from fedperm.database import Database, open_database
-from fedperm.wire.aggregator import EventKind
+from fedperm.wire.events import EventKind
 from fedperm_aggregator.admission import Claim, StoredUpdate
 from fedperm_aggregator.lifecycle import Decision, Open, Seal
 from fedperm_aggregator.migrations import SCHEMA

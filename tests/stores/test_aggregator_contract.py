@@ -11,7 +11,8 @@ from sqlalchemy.exc import IntegrityError
 
 from fedperm import crash_points
 from fedperm.errors import BusyError, ConflictError, GoneError
-from fedperm.wire.aggregator import EventKind, RoundState, SubmissionState
+from fedperm.wire.aggregator import RoundState, SubmissionState
+from fedperm.wire.events import EventKind
 from fedperm_aggregator.lifecycle import Open, Seal
 from fedperm_aggregator.records import FoldProgress, JobKind
 from fedperm_aggregator.tables import JobRow, UpdateRow
@@ -188,8 +189,8 @@ def test_events_can_be_seen_in_the_order_of_their_numbers(shared):
     numbers = [happening.event.id for happening in seen]
     assert numbers == sorted(set(numbers))
     for i in range(writers):
-        own = [h.event.details for h in seen if h.event.details["phase"] == f"writer {i}"]
-        assert [details["done"] for details in own] == list(range(each))
+        own = [h.event.details for h in seen if h.event.details.phase == f"writer {i}"]
+        assert [details.done for details in own] == list(range(each))
 
 
 def test_a_transaction_that_dies_before_its_commit_was_never_there(shared):

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from fedperm.wire.aggregator import Event
+from fedperm.wire.events import Event
 from fedperm_aggregator.changes import Changes
 from fedperm_aggregator.stores import Stores
 

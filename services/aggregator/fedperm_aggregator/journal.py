@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from typing import Protocol
 
-from fedperm.wire.aggregator import EventKind
+from fedperm.wire.events import EventKind
 from fedperm_aggregator.metrics import AggregatorMetrics
 from fedperm_aggregator.stores.events import EventStore, Happening
 
@@ -59,4 +59,4 @@ def _log(happening: Happening) -> None:
     elif event.event in _GRAVE:
         level = logging.WARNING
     where = {"run": happening.run, "round": event.round, "client": event.client}
-    log.log(level, event.event, extra={**where, "details": event.details})
+    log.log(level, event.event, extra={**where, "details": event.details.model_dump(mode="json")})

@@ -4,7 +4,18 @@ from collections.abc import Callable, Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from fedperm.wire.aggregator import Event, EventKind, SubmissionState
+from fedperm.wire.aggregator import SubmissionState
+from fedperm.wire.events import (
+    Event,
+    EventKind,
+    JobFailed,
+    KeyCompromised,
+    RoundAborted,
+    RoundPublished,
+    RoundSealed,
+    UpdateChecked,
+    UpdateStored,
+)
 from fedperm_aggregator.records import JobKind
 
 _RUN_STATES = {
@@ -20,7 +31,7 @@ _ROUND_STATES = {
     EventKind.ROUND_PUBLISHED: "published",
     EventKind.ROUND_ABORTED: "aborted",
 }
-_PHASES = {EventKind.ROUND_SEALED: "open", EventKind.ROUND_PUBLISHED: "fold"}
+_PHASES = ("open", "fold")
 _SECONDS = (0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
 
 
@@ -62,7 +73,7 @@ class AggregatorMetrics:
         ).set_function(online)
         _begin(self._runs, _RUN_STATES.values())
         _begin(self._rounds, _ROUND_STATES.values())
-        _begin(self._phases, _PHASES.values())
+        _begin(self._phases, _PHASES)
         _begin(self._updates, SubmissionState)
         _begin(self._failures, JobKind)
 
@@ -72,21 +83,23 @@ class AggregatorMetrics:
             self._runs.labels(_RUN_STATES[kind]).inc()
         if kind in _ROUND_STATES:
             self._rounds.labels(_ROUND_STATES[kind]).inc()
-        if kind in _PHASES:
-            self._phases.labels(_PHASES[kind]).observe(event.details["seconds"])
-        if kind is EventKind.UPDATE_STORED:
-            self._updates.labels("stored").inc()
-            self._upload_bytes.inc(event.details["size"])
-        elif kind is EventKind.UPDATE_CHECKED:
-            self._updates.labels(event.details["state"]).inc()
-        elif kind is EventKind.ROUND_PUBLISHED:
-            self._updates.labels("included").inc(event.details["contributors"])
-        elif kind is EventKind.ROUND_ABORTED:
-            self._updates.labels("dropped").inc(event.details["dropped"])
-        elif kind is EventKind.JOB_FAILED:
-            self._failures.labels(event.details["kind"]).inc()
-        elif kind is EventKind.KEY_COMPROMISED:
-            self._compromises.inc()
+        match event.details:
+            case RoundSealed(seconds=seconds):
+                self._phases.labels("open").observe(seconds)
+            case RoundPublished(seconds=seconds, contributors=contributors):
+                self._phases.labels("fold").observe(seconds)
+                self._updates.labels("included").inc(contributors)
+            case RoundAborted(dropped=dropped):
+                self._updates.labels("dropped").inc(dropped)
+            case UpdateStored(size=size):
+                self._updates.labels("stored").inc()
+                self._upload_bytes.inc(size)
+            case UpdateChecked(state=state):
+                self._updates.labels(state).inc()
+            case JobFailed(kind=failed):
+                self._failures.labels(failed).inc()
+            case KeyCompromised():
+                self._compromises.inc()
 
 
 def _begin(metric: Counter | Histogram, labels: Iterable[str]) -> None:

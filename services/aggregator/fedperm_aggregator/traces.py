@@ -14,7 +14,7 @@ from opentelemetry.trace import Span, Status, StatusCode, set_span_in_context
 
 import fedperm
 from fedperm.services import AGGREGATOR
-from fedperm.wire.aggregator import Event, EventKind
+from fedperm.wire.events import Event, EventKind, RoundAborted, UpdateChecked
 from fedperm_aggregator.stores.events import Happening
 
 _SETTLED = {EventKind.ROUND_PUBLISHED, EventKind.ROUND_ABORTED}
@@ -65,8 +65,8 @@ class Traces:
         closed = sealed[0] if sealed else settled
         about: About = {"fedperm.run": run, "fedperm.round": opened.round}
         whole = self._span("round", None, opened, {**about, "fedperm.outcome": settled.event})
-        if settled.event == EventKind.ROUND_ABORTED:
-            whole.set_status(Status(StatusCode.ERROR, str(settled.details["reason"])))
+        if isinstance(settled.details, RoundAborted):
+            whole.set_status(Status(StatusCode.ERROR, settled.details.reason))
         collecting = self._span("collect updates", whole, opened, about)
         self._updates(collecting, events, about)
         _end(collecting, closed)
@@ -77,10 +77,11 @@ class Traces:
     def _updates(self, collecting: Span, events: Sequence[Event], about: About) -> None:
         """From stored to checked; one that never was checked has no span."""
         stored = {e.client: e for e in events if e.event == EventKind.UPDATE_STORED}
-        for checked in (e for e in events if e.event == EventKind.UPDATE_CHECKED):
-            first = stored.get(checked.client, checked)
-            who = {"fedperm.client": checked.client, "fedperm.state": checked.details["state"]}
-            _end(self._span("check update", collecting, first, {**about, **who}), checked)
+        for checked in events:
+            if isinstance(checked.details, UpdateChecked):
+                first = stored.get(checked.client, checked)
+                who = {"fedperm.client": checked.client, "fedperm.state": checked.details.state}
+                _end(self._span("check update", collecting, first, {**about, **who}), checked)
 
     def _span(self, name: str, parent: Span | None, start: Event, about: About) -> Span:
         context = None if parent is None else set_span_in_context(parent)

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fedperm.clock import Clock
-from fedperm.wire.aggregator import Event, EventKind, RoundReport
+from fedperm.wire.aggregator import RoundReport
+from fedperm.wire.events import Event, FoldAdvanced
 from fedperm.wire.message import Message
 from fedperm_aggregator.dashboard.facts import key_view
 from fedperm_aggregator.dashboard.privacy_view import privacy_view
@@ -79,8 +80,9 @@ class Observer:
         return tuple(self._sources.rounds.report(self._run, number) for number in numbers)
 
     def _note(self, event: Event) -> None:
-        if event.event == EventKind.FOLD_PROGRESS:
-            self._fold = Fold(event.round, **event.details)
+        if isinstance(event.details, FoldAdvanced):
+            fold = event.details
+            self._fold = Fold(event.round, fold.phase, fold.done, fold.total)
 
     def _now(self) -> Now:
         s, run, at = self._sources, self._run, self._sources.clock.now()

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Response
 from starlette.responses import StreamingResponse
 
-from fedperm.wire.aggregator import Event
+from fedperm.wire.events import Event
 from fedperm.wire.message import Name
 from fedperm_aggregator.routes.access import Here, operator_of_run
 

@@ -6,7 +6,15 @@ from functools import singledispatch
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from fedperm.wire.aggregator import EventKind, RoundState, RunState, SubmissionState
+from fedperm.wire.aggregator import RoundState, RunState, SubmissionState
+from fedperm.wire.events import (
+    RoundAborted,
+    RoundExtended,
+    RoundOpened,
+    RoundSealed,
+    RunCompleted,
+    RunFailed,
+)
 from fedperm_aggregator.lifecycle import Abort, Complete, Decision, Extend, Fail, Open, Seal, Wait
 from fedperm_aggregator.records import JobKind
 from fedperm_aggregator.stores.events import record
@@ -40,31 +48,18 @@ def _open(decision: Open, session: Session, row: RunRow, now: float) -> None:
     for client in decision.selected:
         session.add(SelectionRow(run=row.run, round=decision.number, client=client))
     row.state, row.reason = RunState.RUNNING, ""
-    record(
-        session,
-        row.run,
-        now,
-        EventKind.ROUND_OPENED,
-        number=decision.number,
-        epoch=decision.epoch,
-        selected=list(decision.selected),
-        deadline_at=decision.deadline_at,
+    opened = RoundOpened(
+        epoch=decision.epoch, selected=decision.selected, deadline_at=decision.deadline_at
     )
+    record(session, row.run, now, opened, number=decision.number)
 
 
 @carry_out.register
 def _extend(decision: Extend, session: Session, row: RunRow, now: float) -> None:
     opened = the_round(session, row.run, decision.number)
     opened.deadline_at, opened.extensions = decision.deadline_at, opened.extensions + 1
-    record(
-        session,
-        row.run,
-        now,
-        EventKind.ROUND_EXTENDED,
-        number=decision.number,
-        deadline_at=decision.deadline_at,
-        extensions=opened.extensions,
-    )
+    extended = RoundExtended(deadline_at=decision.deadline_at, extensions=opened.extensions)
+    record(session, row.run, now, extended, number=decision.number)
 
 
 @carry_out.register
@@ -72,15 +67,11 @@ def _seal(decision: Seal, session: Session, row: RunRow, now: float) -> None:
     sealed = the_round(session, row.run, decision.number)
     sealed.state, sealed.sealed_at = RoundState.SEALED, now
     add_job(session, JobKind.FOLD, row.run, decision.number)
-    record(
-        session,
-        row.run,
-        now,
-        EventKind.ROUND_SEALED,
-        number=decision.number,
-        members=[u.client for u in valid_updates(session, row.run, decision.number)],
+    details = RoundSealed(
+        members=tuple(u.client for u in valid_updates(session, row.run, decision.number)),
         seconds=max(0.0, now - sealed.opened_at),
     )
+    record(session, row.run, now, details, number=decision.number)
 
 
 @carry_out.register
@@ -91,28 +82,21 @@ def _abort(decision: Abort, session: Session, row: RunRow, now: float) -> None:
 @carry_out.register
 def _complete(_decision: Complete, session: Session, row: RunRow, now: float) -> None:
     row.state, row.reason = RunState.COMPLETED, f"all {row.rounds} rounds are done"
-    record(session, row.run, now, EventKind.RUN_COMPLETED)
+    record(session, row.run, now, RunCompleted())
 
 
 @carry_out.register
 def _fail(decision: Fail, session: Session, row: RunRow, now: float) -> None:
     row.state, row.reason = RunState.FAILED, decision.reason
-    record(session, row.run, now, EventKind.RUN_FAILED, reason=decision.reason)
+    record(session, row.run, now, RunFailed(reason=decision.reason))
 
 
 def abort_round(session: Session, row: RoundRow, reason: str, now: float) -> None:
     """Its valid updates are dropped; what was rejected stays so."""
     row.state, row.settled_at, row.reason = RoundState.ABORTED, now, reason
     dropped = settle_updates(session, row.run, row.number, SubmissionState.DROPPED)
-    record(
-        session,
-        row.run,
-        now,
-        EventKind.ROUND_ABORTED,
-        number=row.number,
-        reason=reason,
-        dropped=dropped,
-    )
+    aborted = RoundAborted(reason=reason, dropped=dropped)
+    record(session, row.run, now, aborted, number=row.number)
 
 
 def settle_updates(session: Session, run: str, number: int, state: SubmissionState) -> int:

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
-from fedperm.wire.aggregator import Event, EventKind
+from fedperm.wire.events import Details, Event, FoldAdvanced, details_of
 from fedperm_aggregator.records import FoldProgress
 from fedperm_aggregator.tables import EventRow
 
@@ -27,16 +26,21 @@ def record(
     session: Session,
     run: str,
     at: float,
-    kind: EventKind,
-    /,
+    details: Details,
     *,
     number: int = 0,
     client: str = "",
-    **details: Any,
 ) -> None:
-    """`details` are what the protocol lists for the kind; never a secret or a ciphertext."""
-    row = EventRow(run=run, at=at, event=kind, round=number, client=client, details=details)
-    session.add(row)
+    session.add(
+        EventRow(
+            run=run,
+            at=at,
+            event=details.event,
+            round=number,
+            client=client,
+            details=details.model_dump(mode="json"),
+        )
+    )
 
 
 class EventStore:
@@ -46,16 +50,8 @@ class EventStore:
     @transaction
     def progress(self, session: Session, mark: FoldProgress, at: float) -> None:
         """An event beside no other change."""
-        record(
-            session,
-            mark.run,
-            at,
-            EventKind.FOLD_PROGRESS,
-            number=mark.round,
-            phase=mark.phase,
-            done=mark.done,
-            total=mark.total,
-        )
+        details = FoldAdvanced(phase=mark.phase, done=mark.done, total=mark.total)
+        record(session, mark.run, at, details, number=mark.round)
 
     @transaction
     def newest(self, session: Session) -> int:
@@ -81,5 +77,5 @@ def _message(row: EventRow) -> Event:
         event=row.event,
         round=row.round,
         client=row.client,
-        details=row.details,
+        details=details_of(row.event, row.details),
     )

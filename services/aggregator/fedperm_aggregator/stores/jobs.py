@@ -11,7 +11,7 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
-from fedperm.wire.aggregator import EventKind
+from fedperm.wire.events import JobFailed
 from fedperm_aggregator.records import JobKind, Lease
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.tables import JobRow
@@ -78,17 +78,8 @@ class JobStore:
         row.owner, row.free_at = None, now + pause_seconds
         if not charged:
             row.attempts -= 1
-        record(
-            session,
-            lease.run,
-            now,
-            EventKind.JOB_FAILED,
-            number=lease.round,
-            client=lease.client,
-            kind=lease.kind.value,
-            attempt=lease.attempt,
-            reason=reason,
-        )
+        failed = JobFailed(kind=lease.kind.value, attempt=lease.attempt, reason=reason)
+        record(session, lease.run, now, failed, number=lease.round, client=lease.client)
 
     @transaction
     def free_all(self, session: Session) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.errors import ConflictError, ForbiddenError
-from fedperm.wire.aggregator import EventKind
+from fedperm.wire.events import ParticipantExcluded, ParticipantJoined
 from fedperm_aggregator.presence import Sighting
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.lookup import the_participant
@@ -58,7 +58,7 @@ class ParticipantStore:
             excluded=False,
         )
         session.add(row)
-        record(session, run, now, EventKind.PARTICIPANT_JOINED, client=client)
+        record(session, run, now, ParticipantJoined(), client=client)
         return _joined(row), True
 
     @transaction
@@ -67,7 +67,7 @@ class ParticipantStore:
         row = the_participant(session, run, client)
         if not row.excluded:
             row.excluded = True
-            record(session, run, now, EventKind.PARTICIPANT_EXCLUDED, client=client)
+            record(session, run, now, ParticipantExcluded(), client=client)
         return _joined(row)
 
     @transaction

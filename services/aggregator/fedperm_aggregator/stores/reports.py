@@ -11,13 +11,13 @@ from fedperm.wire.aggregator import (
     AggregateReference,
     AggregatorSeconds,
     ClientReport,
-    EventKind,
     NamedReport,
     RoundOutcome,
     RoundReport,
     SubmissionReport,
     SubmissionState,
 )
+from fedperm.wire.events import ClientReported
 from fedperm.wire.statements import UPDATE_KIND
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.lookup import the_participant, the_round, the_update
@@ -66,8 +66,8 @@ class ReportStore:
         text = report.model_dump_json()
         row = ReportRow(run=run, round=number, client=client, report=text, received_at=now)
         session.add(row)
-        details = report.model_dump(mode="json")
-        record(session, run, now, EventKind.CLIENT_REPORT, number=number, client=client, **details)
+        told = ClientReported(**dict(report))
+        record(session, run, now, told, number=number, client=client)
 
 
 def _updates(session: Session, row: RoundRow) -> Sequence[UpdateRow]:

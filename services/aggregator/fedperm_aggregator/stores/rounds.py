@@ -8,7 +8,8 @@ from sqlalchemy.orm import Session
 
 from fedperm.crash_points import specify
 from fedperm.database import Database, transaction
-from fedperm.wire.aggregator import EventKind, RoundState, SubmissionState
+from fedperm.wire.aggregator import RoundState, SubmissionState
+from fedperm.wire.events import RoundPublished
 from fedperm_aggregator.lifecycle import Decision, RunView, Wait
 from fedperm_aggregator.records import Aggregate, Lease, Member, SealedRound
 from fedperm_aggregator.stores.decisions import (
@@ -76,7 +77,7 @@ class RoundStore:
         session.delete(job)
         settle_updates(session, row.run, row.number, SubmissionState.INCLUDED)
         _fill_in(row, aggregate, now)
-        _record_publication(session, row, now)
+        _record_publication(session, row, aggregate, now)
         return row.aggregate_sha256
 
     @transaction
@@ -113,15 +114,11 @@ def _fill_in(row: RoundRow, aggregate: Aggregate, now: float) -> None:
     row.rerandomising_cpu = aggregate.rerandomising_cpu
 
 
-def _record_publication(session: Session, row: RoundRow, now: float) -> None:
-    record(
-        session,
-        row.run,
-        now,
-        EventKind.ROUND_PUBLISHED,
-        number=row.number,
-        contributors=row.contributors,
-        sha256=row.aggregate_sha256,
-        size=row.aggregate_size,
+def _record_publication(session: Session, row: RoundRow, aggregate: Aggregate, now: float) -> None:
+    published = RoundPublished(
+        contributors=aggregate.contributors,
+        sha256=aggregate.sha256,
+        size=aggregate.size,
         seconds=max(0.0, now - (row.sealed_at or now)),
     )
+    record(session, row.run, now, published, number=row.number)

@@ -8,7 +8,14 @@ from sqlalchemy.orm import Session
 from fedperm.database import Database, transaction
 from fedperm.errors import ConflictError, UnknownResourceError
 from fedperm.run_document import FrozenDocument
-from fedperm.wire.aggregator import EventKind, KeyEpoch, RunState, RunStatus
+from fedperm.wire.aggregator import KeyEpoch, RunState, RunStatus
+from fedperm.wire.events import (
+    InitialModelStored,
+    KeyEpochAdded,
+    RunCreated,
+    RunResumed,
+    RunStopped,
+)
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.lookup import the_run
 from fedperm_aggregator.tables import EpochRow, ParticipantRow, RoundRow, RunRow
@@ -52,7 +59,7 @@ class RunStore:
                 created_at=now,
             )
         )
-        record(session, name, now, EventKind.RUN_CREATED, document=document.sha256)
+        record(session, name, now, RunCreated(document=document.sha256))
         return True
 
     @transaction
@@ -88,7 +95,7 @@ class RunStore:
         if row.has_model:
             return False
         row.has_model = True
-        record(session, run, now, EventKind.INITIAL_MODEL)
+        record(session, run, now, InitialModelStored())
         return True
 
     @transaction
@@ -103,7 +110,7 @@ class RunStore:
                 f"run {run} has reached key epoch {newest}", "put a newer epoch, or the same record"
             )
         session.add(EpochRow(run=run, epoch=epoch, record=text, received_at=now))
-        record(session, run, now, EventKind.KEY_EPOCH, epoch=epoch)
+        record(session, run, now, KeyEpochAdded(epoch=epoch))
         return True
 
     @transaction
@@ -126,7 +133,7 @@ class RunStore:
         if row.state is RunState.STOPPED or row.state.is_over:
             return
         row.state, row.reason = RunState.STOPPED, "stopped by the operator"
-        record(session, run, now, EventKind.RUN_STOPPED)
+        record(session, run, now, RunStopped())
 
     @transaction
     def resume(self, session: Session, run: str, now: float) -> None:
@@ -135,7 +142,7 @@ class RunStore:
             raise ConflictError(f"run {run} is {row.state}", "create a new run")
         if row.state is RunState.STOPPED:
             row.state, row.reason = _under_way(session, run), ""
-            record(session, run, now, EventKind.RUN_RESUMED)
+            record(session, run, now, RunResumed())
 
 
 def _under_way(session: Session, run: str) -> RunState:

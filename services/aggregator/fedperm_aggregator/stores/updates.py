@@ -6,7 +6,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
-from fedperm.wire.aggregator import EventKind, SubmissionState
+from fedperm.wire.aggregator import SubmissionState
+from fedperm.wire.events import KeyCompromised, UpdateChecked, UpdateStored
 from fedperm.wire.signed import unverified
 from fedperm.wire.statements import Manifest
 from fedperm_aggregator.admission import Claim, Slot, StoredUpdate, judge
@@ -56,15 +57,8 @@ class UpdateStore:
             )
         )
         add_job(session, JobKind.CHECK, new.run, new.round, new.client)
-        record(
-            session,
-            new.run,
-            now,
-            EventKind.UPDATE_STORED,
-            number=new.round,
-            client=new.client,
-            size=new.size,
-        )
+        stored = UpdateStored(size=new.size)
+        record(session, new.run, now, stored, number=new.round, client=new.client)
         return StoredUpdate(claim.sha256, SubmissionState.STORED, now), True
 
     @transaction
@@ -103,28 +97,18 @@ def _fill_in(row: UpdateRow, verdict: Verdict) -> None:
 
 
 def _record_check(session: Session, row: UpdateRow, now: float) -> None:
-    record(
-        session,
-        row.run,
-        now,
-        EventKind.UPDATE_CHECKED,
-        number=row.round,
-        client=row.client,
-        state=row.state.value,
+    checked = UpdateChecked(
+        state=row.state,
         reason=row.reason,
         norm_before=row.norm_before,
         norm_after=row.norm_after,
         bounded=row.bounded,
     )
+    record(session, row.run, now, checked, number=row.round, client=row.client)
 
 
 def _record_compromise(session: Session, row: UpdateRow, now: float) -> None:
-    record(
-        session,
-        row.run,
-        now,
-        EventKind.KEY_COMPROMISED,
-        number=row.round,
-        client=row.client,
-        hint="the client sent a factor of the public key: revoke it and rotate the key",
+    compromised = KeyCompromised(
+        hint="the client sent a factor of the public key: revoke it and rotate the key"
     )
+    record(session, row.run, now, compromised, number=row.round, client=row.client)

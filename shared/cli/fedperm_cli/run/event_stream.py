@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from fedperm.errors import RefusedError, UnreachableError
-from fedperm.wire.aggregator import Event
+from fedperm.wire.events import Event
 from fedperm_cli.servers.sessions import RunOperator
 
 _PAUSE_SECONDS = 0.5

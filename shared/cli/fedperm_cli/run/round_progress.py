@@ -2,7 +2,17 @@
 
 from dataclasses import dataclass, field, replace
 
-from fedperm.wire.aggregator import Event, EventKind
+from fedperm.wire.events import (
+    ClientReported,
+    Event,
+    FoldAdvanced,
+    RoundAborted,
+    RoundOpened,
+    RoundPublished,
+    RoundSealed,
+    UpdateChecked,
+    UpdateStored,
+)
 
 
 @dataclass(frozen=True)
@@ -17,23 +27,22 @@ class RoundProgress:
     fold_jobs: int = 1
 
     def after(self, event: Event) -> "RoundProgress":
-        match event.event:
-            case EventKind.UPDATE_STORED:
+        match event.details:
+            case UpdateStored():
                 return replace(self, stored=self.stored + 1)
-            case EventKind.UPDATE_CHECKED:
+            case UpdateChecked():
                 return replace(self, checked=self.checked + 1)
-            case EventKind.FOLD_PROGRESS if event.details["phase"] == "fold":
-                done, total = event.details["done"], event.details["total"]
+            case FoldAdvanced(phase="fold", done=done, total=total):
                 return replace(self, folded=done, fold_jobs=total)
-            case EventKind.ROUND_PUBLISHED:
+            case RoundPublished():
                 return replace(self, folded=self.fold_jobs)
             case _:
                 return self
 
 
 def progress_after(event: Event, before: RoundProgress | None) -> RoundProgress | None:
-    if event.event == EventKind.ROUND_OPENED:
-        return RoundProgress(event.round, len(event.details["selected"]))
+    if isinstance(event.details, RoundOpened):
+        return RoundProgress(event.round, len(event.details.selected))
     if before is None or event.round != before.round:
         return before
     return before.after(event)
@@ -54,17 +63,17 @@ class FinishedRounds:
 
     def take(self, event: Event) -> list[int]:
         """The rounds that can be told of now."""
-        match event.event:
-            case EventKind.ROUND_SEALED:
-                self._members[event.round] = set(event.details["members"])
-            case EventKind.ROUND_PUBLISHED:
+        match event.details:
+            case RoundSealed(members=members):
+                self._members[event.round] = set(members)
+            case RoundPublished():
                 return [
                     *self.rest(),
                     *self._settle(self._members.pop(event.round, set()), event.round),
                 ]
-            case EventKind.ROUND_ABORTED:
+            case RoundAborted():
                 return [*self.rest(), *self._settle(set(), event.round)]
-            case EventKind.CLIENT_REPORT if event.round in self._silent:
+            case ClientReported() if event.round in self._silent:
                 return self._settle(self._silent[event.round] - {event.client}, event.round)
         return []
 

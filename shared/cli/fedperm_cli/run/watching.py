@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Protocol
 
-from fedperm.wire.aggregator import Event, EventKind, RunState, RunStatus
+from fedperm.wire.aggregator import RunState, RunStatus
+from fedperm.wire.events import Event, EventKind
 from fedperm_cli.run.event_stream import events_of
 from fedperm_cli.run.round_progress import FinishedRounds, RoundProgress, progress_after
 from fedperm_cli.run.round_summary import RoundSummary, summarise

@@ -12,7 +12,6 @@ from fedperm.submissions import SubmissionKind
 from fedperm.wire.aggregator import (
     MANIFEST,
     ClientReport,
-    Event,
     Heartbeat,
     KeyEpoch,
     KeyEpochs,
@@ -30,6 +29,7 @@ from fedperm.wire.aggregator import (
 )
 from fedperm.wire.body import MEDIA_TYPE as SAFETENSORS
 from fedperm.wire.digest import CONTENT_DIGEST, content_digest, sha256_of
+from fedperm.wire.events import Event
 
 _UPLOAD_SECONDS = 3600.0
 _MARGIN_SECONDS = 30.0

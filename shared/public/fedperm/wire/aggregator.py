@@ -1,7 +1,7 @@
 """JSON messages of the aggregator's interface; docs/protocol.md says when they travel."""
 
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -278,39 +278,3 @@ class RoundList(Message):
     most_octets: ClassVar[int] = LONG_LIST
 
     rounds: Many[RoundReport]
-
-
-class EventKind(StrEnum):
-    """Everything that an Event may tell; docs/protocol.md lists the details of each."""
-
-    RUN_CREATED = "run-created"
-    RUN_COMPLETED = "run-completed"
-    RUN_FAILED = "run-failed"
-    RUN_STOPPED = "run-stopped"
-    RUN_RESUMED = "run-resumed"
-    INITIAL_MODEL = "initial-model"
-    KEY_EPOCH = "key-epoch"
-    KEY_COMPROMISED = "key-compromised"
-    PARTICIPANT_JOINED = "participant-joined"
-    PARTICIPANT_EXCLUDED = "participant-excluded"
-    ROUND_OPENED = "round-opened"
-    ROUND_EXTENDED = "round-extended"
-    ROUND_SEALED = "round-sealed"
-    ROUND_PUBLISHED = "round-published"
-    ROUND_ABORTED = "round-aborted"
-    UPDATE_STORED = "update-stored"
-    UPDATE_CHECKED = "update-checked"
-    FOLD_PROGRESS = "fold-progress"
-    JOB_FAILED = "job-failed"
-    CLIENT_REPORT = "client-report"
-
-
-class Event(Message):
-    """One thing that happened, in order; `event` is an EventKind, `id` what a reader has seen."""
-
-    id: int
-    at: float
-    event: str
-    round: int
-    client: str
-    details: dict[str, Any]
