@@ -146,7 +146,7 @@ async def test_not_covered_putting_back_the_aggregators_state(
     shutil.rmtree(state)
     shutil.copytree(folder / "old", state)
     opened.aggregator = Aggregator(folder, opened.clock)
-    opened.aggregator.services.foreman.start()
+    opened.aggregator.services.background.start()
     await opened.contribute(1, clients[0])
     assert opened.sent[1, clients[0].name].body != first
     opened.aggregator.close()

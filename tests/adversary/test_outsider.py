@@ -226,7 +226,7 @@ async def test_blocked_holding_more_polls_than_there_is_room(
     with pytest.raises(RefusedError) as refused:
         await bench.task(clients[2])
     assert (refused.value.status, refused.value.kind) == (503, "busy")
-    aggregator.services.changes.close()
+    aggregator.services.notifier.close()
     await asyncio.gather(*waiting)
     aggregator.close()
 

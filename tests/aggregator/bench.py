@@ -106,13 +106,13 @@ class Aggregator:
         self.api = AggregatorApi(Connection(self.http, Patience(0.0)))
 
     def close(self) -> None:
-        self.services.foreman.stop()
+        self.services.background.stop()
         self.database.close()
 
     def restarted(self) -> "Aggregator":
         """As after a crash: nothing of this one is closed in order, its memory is lost."""
         successor = Aggregator(self.folder, self.clock, seed=self.seed + 1, **self.changes)
-        successor.services.foreman.start()
+        successor.services.background.start()
         return successor
 
     def sibling(self, workers: Workers) -> "Aggregator":
@@ -121,10 +121,10 @@ class Aggregator:
 
     async def tick(self) -> None:
         """Until nothing is left to do at this moment: nothing happened in the last tick."""
-        foreman, before = self.services.foreman, -1
+        background, before = self.services.background, -1
         while before != (before := self.events.newest()):
-            await foreman.tick()
-            await foreman.drain()
+            await background.tick()
+            await background.drain()
 
 
 class Bench:

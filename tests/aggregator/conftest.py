@@ -102,7 +102,7 @@ def opened(
     """Round 1 is open and asks all three clients."""
     shutil.copytree(opened_state, folder / "state")
     aggregator = Aggregator(folder, clock)
-    aggregator.services.foreman.start()
+    aggregator.services.background.start()
     yield Bench(aggregator, server, randomness, clients)
     aggregator.close()
 

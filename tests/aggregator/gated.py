@@ -53,4 +53,4 @@ async def gated(aggregator: Aggregator) -> AsyncIterator[Gate]:
         yield gate
     finally:
         gate.open()
-        await aggregator.services.foreman.drain()
+        await aggregator.services.background.drain()

@@ -16,8 +16,8 @@ from fedperm.web.credentials import OperatorCredential
 from fedperm.wire.aggregator import MANIFEST, Heartbeat, Phase
 from fedperm.wire.body import MEDIA_TYPE
 from fedperm.wire.digest import content_digest
-from fedperm_aggregator.documents import Documents
-from fedperm_aggregator.gate import Gate
+from fedperm_aggregator.authorization import Authorization
+from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.stores import open_stores
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import KEY_OPERATOR, MODEL, OPERATOR, Client, KeyServer
@@ -125,7 +125,7 @@ async def test_every_cell_of_the_table(opened: Bench, clients: list[Client]):
     """Round 1 is published; nothing of what is tried here changes a thing but the last row."""
     await opened.contribute(1, *clients)
     await opened.aggregator.tick()
-    opened.aggregator.services.changes.close()  # streams end after what is there
+    opened.aggregator.services.notifier.close()  # streams end after what is there
     known = bodies(opened)
     shown = {}
     for method, path, _ in ROWS:
@@ -246,8 +246,10 @@ async def test_tokens_that_were_seen_need_no_database(standing: Bench):
 
 
 async def test_only_so_many_tokens_are_remembered(standing: Bench):
-    documents = Documents(open_stores(standing.aggregator.database))
-    gate = Gate(OperatorCredential.of(OPERATOR), documents, standing.clock, most_remembered=2)
+    documents = RunDocuments(open_stores(standing.aggregator.database))
+    gate = Authorization(
+        OperatorCredential.of(OPERATOR), documents, standing.clock, most_remembered=2
+    )
     tokens = {client.name: standing.server.token(client) for client in standing.clients}
     for name, token in tokens.items():
         gate.admit_client(token, standing.run, name)

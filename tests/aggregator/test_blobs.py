@@ -83,7 +83,7 @@ async def test_a_state_directory_can_be_moved(opened: Bench, clients: list[Clien
     (folder / "moved").mkdir()
     opened.aggregator.settings.state_directory.rename(folder / "moved" / "state")
     opened.aggregator = Aggregator(folder / "moved", opened.clock)
-    opened.aggregator.services.foreman.start()
+    opened.aggregator.services.background.start()
     assert (
         await opened.upload(clients[0], 1, opened.sent[1, "ada"])
     ).state is SubmissionState.VALID

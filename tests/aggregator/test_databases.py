@@ -96,7 +96,7 @@ async def test_a_crash_of_postgresql_in_the_middle_of_a_run_loses_nothing(
     assert await refused(bench, others[0], 1, late) == (503, "busy")
     assert (await aggregator.http.get("/readyz")).status_code == 503
     with pytest.raises(BusyError):
-        await aggregator.services.foreman.tick()
+        await aggregator.services.background.tick()
     postgresql.start()
     await bench.upload(others[0], 1, late)
     await bench.contribute(1, *others[1:])

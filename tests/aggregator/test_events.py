@@ -25,7 +25,7 @@ PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 
 async def stream(bench: Bench, after: int = 0) -> list[Event]:
     """All that is there: a stream of an aggregator that is stopping ends after it."""
-    bench.aggregator.services.changes.close()
+    bench.aggregator.services.notifier.close()
     return [event async for event in bench.api.events(bench.run, OPERATOR, after)]
 
 
@@ -104,7 +104,7 @@ async def test_events_of_other_runs_are_not_shown(bench: Bench):
 
 async def test_the_stream_has_the_form_of_server_sent_events(bench: Bench):
     await bench.create(epochs=0)
-    bench.aggregator.services.changes.close()
+    bench.aggregator.services.notifier.close()
     response = await bench.aggregator.http.get(
         "/v1/runs/digits/events", headers={"Authorization": f"Bearer {OPERATOR}"}
     )
@@ -160,14 +160,14 @@ async def test_a_round_that_is_published_tells_its_steps_in_full(
     opened.clock.advance(7)
     await opened.contribute(1, *clients)
     opened.clock.advance(2)
-    foreman = opened.aggregator.services.foreman
-    await foreman.tick()
-    await foreman.drain()
+    background = opened.aggregator.services.background
+    await background.tick()
+    await background.drain()
     async with gated(opened.aggregator) as gate:
-        await foreman.tick()
+        await background.tick()
         gate.wait_for_work()
         opened.clock.advance(4)
-    await foreman.drain()
+    await background.drain()
     told = Told(opened)
     opening = {"epoch": 1, "selected": NAMES, "deadline_at": START + 60}
     assert told.of(EventKind.ROUND_OPENED) == [(0, 1, "", opening)]

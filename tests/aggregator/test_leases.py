@@ -38,11 +38,11 @@ async def test_a_worker_that_is_slow_keeps_its_job_while_it_says_so(
     await opened.contribute(1, clients[0])
     other = opened.aggregator.sibling(IN_THIS_PROCESS)
     async with gated(opened.aggregator) as gate:
-        await opened.aggregator.services.foreman.tick()
+        await opened.aggregator.services.background.tick()
         gate.wait_for_work()
         for _ in range(3):
             opened.clock.advance(10)
-            await opened.aggregator.services.foreman.tick()
+            await opened.aggregator.services.background.tick()
             await other.tick()
         assert await events(opened, EventKind.UPDATE_CHECKED) == []
         assert gate.jobs == 1
@@ -55,7 +55,7 @@ async def test_a_check_that_was_stopped_past_its_lease_writes_nothing(
     await opened.contribute(1, *clients)
     other = opened.aggregator.sibling(IN_THIS_PROCESS)
     async with gated(opened.aggregator) as gate:
-        await opened.aggregator.services.foreman.tick()
+        await opened.aggregator.services.background.tick()
         gate.wait_for_work()
         await other.tick()
         assert await events(opened, EventKind.UPDATE_CHECKED) == []
@@ -75,10 +75,10 @@ async def test_whoever_lost_a_check_writes_nothing_while_another_is_at_it(
     other = opened.aggregator.sibling(IN_THIS_PROCESS)
     async with gated(other) as second:
         async with gated(opened.aggregator) as first:
-            await opened.aggregator.services.foreman.tick()
+            await opened.aggregator.services.background.tick()
             first.wait_for_work()
             opened.clock.advance(16)
-            await other.services.foreman.tick()
+            await other.services.background.tick()
             second.wait_for_work()
         assert await events(opened, EventKind.UPDATE_CHECKED) == []
     assert len(await events(opened, EventKind.UPDATE_CHECKED)) == 1
@@ -93,10 +93,10 @@ async def test_whoever_lost_a_fold_publishes_nothing_while_another_is_at_it(
     rounds = opened.aggregator.settings.state_directory / "runs" / opened.run / "rounds"
     async with gated(other) as second:
         async with gated(opened.aggregator) as first:
-            await opened.aggregator.services.foreman.tick()
+            await opened.aggregator.services.background.tick()
             first.wait_for_work()
             opened.clock.advance(16)
-            await other.services.foreman.tick()
+            await other.services.background.tick()
             second.wait_for_work()
         assert await opened.state(1) is RoundState.SEALED
         assert list(rounds.glob("1/aggregate.*")) == []
@@ -106,9 +106,9 @@ async def test_whoever_lost_a_fold_publishes_nothing_while_another_is_at_it(
 
 async def check_all(bench: Bench) -> None:
     """All three updates: the next tick seals the round and starts to fold it."""
-    foreman = bench.aggregator.services.foreman
-    await foreman.tick()
-    await foreman.drain()
+    background = bench.aggregator.services.background
+    await background.tick()
+    await background.drain()
 
 
 async def test_a_fold_that_was_stopped_past_its_lease_publishes_nothing(
@@ -116,10 +116,10 @@ async def test_a_fold_that_was_stopped_past_its_lease_publishes_nothing(
 ):
     await opened.contribute(1, *clients)
     await check_all(opened)
-    foreman = opened.aggregator.services.foreman
+    background = opened.aggregator.services.background
     other = opened.aggregator.sibling(IN_THIS_PROCESS)
     async with gated(opened.aggregator) as gate:
-        await foreman.tick()
+        await background.tick()
         gate.wait_for_work()
         await other.tick()
         assert await opened.state(1) is RoundState.SEALED
@@ -305,7 +305,7 @@ async def check_while_workers_die(bench: Bench, lost: type[Exception], *poison: 
     aggregator, deaths = bench.aggregator, 0
     use(aggregator, workers_that_lose(Mortal(poison, lost), lost))
     for _ in range(4 * MAX_LOST):
-        await aggregator.services.foreman.tick()
+        await aggregator.services.background.tick()
         if await bench.state(1) is not RoundState.OPEN:
             break
         pool = aggregator.pool.workers.executor
@@ -314,7 +314,7 @@ async def check_while_workers_die(bench: Bench, lost: type[Exception], *poison: 
         aggregator.workers = workers_that_lose(Mortal(poison, lost), lost)
         await until_all_are_held(bench, pool)
         pool.go_on()
-        await aggregator.services.foreman.drain()
+        await aggregator.services.background.drain()
         deaths += pool.deaths - before
         bench.clock.advance(3)
     await aggregator.tick()
@@ -434,7 +434,7 @@ async def test_a_verdict_that_cannot_be_written_is_written_later(
     """The database is away when the update is to be set aside: it still is, and never rejected."""
     use(opened.aggregator, workers_that_lose(Failing(lost("a process died"), times=-1), lost))
     await opened.contribute(1, clients[0])
-    with failing(LOCKED, "UpdateStore.settle.uncommitted") as times:
+    with failing(LOCKED, "SubmissionStore.settle.uncommitted") as times:
         await attempt(opened, 2 * MAX_LOST + 4)
         assert times() > 1
     assert (
@@ -450,9 +450,9 @@ async def test_a_shutdown_gives_unfinished_jobs_back_without_counting_the_attemp
 ):
     await opened.contribute(1, clients[0])
     async with gated(opened.aggregator) as gate:
-        await opened.aggregator.services.foreman.tick()
+        await opened.aggregator.services.background.tick()
         gate.wait_for_work()
-        await asyncio.to_thread(opened.aggregator.services.foreman.stop)
+        await asyncio.to_thread(opened.aggregator.services.background.stop)
     (lease,) = JobStore(opened.aggregator.database).claim(opened.clock.now(), 15, 9, Random(1))
     assert (lease.client, lease.attempt) == ("ada", 1)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fedperm.run_document import RoundsSpec
 from fedperm.wire.aggregator import RoundState, RunState
-from fedperm_aggregator.lifecycle import (
+from fedperm_aggregator.records import (
     Abort,
     Complete,
     Decision,
@@ -21,9 +21,8 @@ from fedperm_aggregator.lifecycle import (
     RunView,
     Seal,
     Wait,
-    decide,
 )
-from fedperm_aggregator.selection import select
+from fedperm_aggregator.rounds.rules import decide, select
 
 RULES = RoundsSpec(
     count=3,

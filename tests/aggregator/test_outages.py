@@ -61,8 +61,8 @@ async def test_an_upload_that_finds_no_room_leaves_nothing_behind(
     monkeypatch.undo()
     for error, moment, status in (
         (NO_ROOM, "FileBlobStore.keep.unnamed", 507),
-        (FULL, "UpdateStore.store.uncommitted", 507),
-        (LOCKED, "UpdateStore.store.uncommitted", 503),
+        (FULL, "SubmissionStore.store.uncommitted", 507),
+        (LOCKED, "SubmissionStore.store.uncommitted", 503),
     ):
         with failing(error, moment) as times:
             await check_refused(opened, clients[0], prepared, status)
@@ -109,7 +109,7 @@ async def test_a_disk_that_stays_full_for_long_aborts_no_round(
 
 @pytest.mark.parametrize(
     ("error", "moment"),
-    [(FULL, "UpdateStore.settle.uncommitted"), (LOCKED, "RoundStore.publish.uncommitted")],
+    [(FULL, "SubmissionStore.settle.uncommitted"), (LOCKED, "RoundStore.publish.uncommitted")],
     ids=["check", "fold"],
 )
 async def test_what_cannot_be_committed_is_done_again(
@@ -133,8 +133,8 @@ async def test_an_outage_that_cannot_even_be_written_down_costs_no_attempt(
     with failing(FULL, *moments) as times:
         for _ in range(LONG):
             with suppress(StorageFullError):
-                await opened.aggregator.services.foreman.tick()
-            await opened.aggregator.services.foreman.drain()
+                await opened.aggregator.services.background.tick()
+            await opened.aggregator.services.background.drain()
             opened.clock.advance(20)
         assert times() > MAX_ATTEMPTS
     await opened.aggregator.tick()
@@ -165,21 +165,21 @@ async def test_work_that_could_not_be_written_is_not_begun(
     [
         ("JobStore.claim.uncommitted", "a tick failed"),
         ("RoundStore.advance.Seal.uncommitted", "run digits cannot go on for now"),
-        ("UpdateStore.settle.uncommitted", "a job has to wait: the database has no room left"),
+        ("SubmissionStore.settle.uncommitted", "a job has to wait: the database has no room left"),
     ],
 )
 async def test_trouble_is_logged_once_however_long_it_lasts(
     opened: Bench, clients: list[Client], caplog: pytest.LogCaptureFixture, moment: str, said: str
 ):
     """The log may lie on the disk that is full."""
-    foreman = opened.aggregator.services.foreman
+    background = opened.aggregator.services.background
     await opened.contribute(1, *clients[: 3 if "Seal" in moment else 1])
     with failing(FULL, moment) as times:
-        loop = asyncio.create_task(foreman.run(0.0))
+        loop = asyncio.create_task(background.run(0.0))
         async with asyncio.timeout(PATIENCE_SECONDS):
             while times() < 10:
                 opened.clock.advance(OUTAGE_PAUSE_SECONDS)
                 await asyncio.sleep(0.01)
-    foreman.leave_off()
+    background.leave_off()
     await loop
     assert [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING] == [said]

@@ -19,7 +19,7 @@ from fedperm.wire.aggregator import (
     Task,
     TaskKind,
 )
-from fedperm_aggregator.lookout import LOOK_SECONDS
+from fedperm_aggregator.long_poll import LOOK_SECONDS
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
 
@@ -178,7 +178,7 @@ async def test_a_long_poll_is_answered_as_soon_as_there_is_a_task(
     polls = [waiting(bench, client) for client in clients]
     assert await is_held(bench, clients, *polls)
     start = time.monotonic()
-    await bench.aggregator.services.foreman.tick()
+    await bench.aggregator.services.background.tick()
     tasks = await asyncio.gather(*polls)
     assert time.monotonic() - start < 10  # and not the 30 s that they would wait
     assert {task.kind for task in tasks} == {TaskKind.TRAIN}
@@ -197,7 +197,7 @@ async def test_a_change_that_concerns_nobody_is_looked_at_once_for_all_who_wait(
     with watching(lambda moment: passed.update([moment])):
         for number in range(1, 9):
             await bench.join(Client(f"other-{number}"))
-            await bench.aggregator.services.foreman.tick()
+            await bench.aggregator.services.background.tick()
             async with asyncio.timeout(120):
                 while passed[LOOK] < number:
                     await asyncio.sleep(0.005)
@@ -205,7 +205,7 @@ async def test_a_change_that_concerns_nobody_is_looked_at_once_for_all_who_wait(
     assert passed[LOOK] <= 8 + by_the_clock  # and not three times as often
     assert passed["ParticipantStore.find.done"] == 0
     assert not any(poll.done() for poll in polls)
-    bench.aggregator.services.changes.close()
+    bench.aggregator.services.notifier.close()
     await asyncio.gather(*polls)
 
 
@@ -260,7 +260,7 @@ async def test_long_polls_end_at_once_when_the_aggregator_stops(
     bench.clock.advance(10)
     poll = waiting(bench, clients[0])
     assert await is_held(bench, clients[:1], poll)
-    bench.aggregator.services.changes.close()
+    bench.aggregator.services.notifier.close()
     assert (await asyncio.wait_for(poll, 10)).kind is TaskKind.WAIT
 
 
@@ -280,7 +280,7 @@ async def test_beyond_the_most_that_may_wait_clients_are_sent_away(
     )
     assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
     assert response.json()["type"] == "urn:fedperm:problem:busy"
-    aggregator.services.changes.close()
+    aggregator.services.notifier.close()
     await asyncio.gather(*polls)
     aggregator.close()
 

@@ -1,7 +1,8 @@
 """When a client counts as here, and what is known of what it does."""
 
 from fedperm.wire.aggregator import Phase
-from fedperm_aggregator.presence import Presence, Seen, Sighting
+from fedperm_aggregator.presence import Presence, Seen
+from fedperm_aggregator.records import Sighting
 
 RUN, ADA = "demo", "ada"
 

@@ -88,7 +88,7 @@ async def test_while_updates_are_being_checked(opened: Bench, clients: list[Clie
     """The jobs are leased to a process that is gone: its successor need not wait."""
     await opened.contribute(1, *clients)
     async with gated(opened.aggregator) as gate:
-        await opened.aggregator.services.foreman.tick()
+        await opened.aggregator.services.background.tick()
         gate.wait_for_work()
         restart(opened)
         await opened.aggregator.tick()
@@ -99,7 +99,7 @@ async def test_while_a_sealed_round_is_being_folded(opened: Bench, clients: list
     await opened.contribute(1, *clients)
     await check_updates(opened)
     async with gated(opened.aggregator) as gate:
-        await opened.aggregator.services.foreman.tick()
+        await opened.aggregator.services.background.tick()
         gate.wait_for_work()
         assert await opened.state(1) is RoundState.SEALED
         restart(opened)
@@ -115,9 +115,9 @@ async def test_while_a_sealed_round_is_being_folded(opened: Bench, clients: list
 
 async def check_updates(bench: Bench) -> None:
     """All three: the next tick seals the round and starts to fold it."""
-    foreman = bench.aggregator.services.foreman
-    await foreman.tick()
-    await foreman.drain()
+    background = bench.aggregator.services.background
+    await background.tick()
+    await background.drain()
 
 
 async def test_after_the_aggregate_is_written_and_before_it_is_published(

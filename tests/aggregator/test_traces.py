@@ -20,7 +20,7 @@ from opentelemetry.trace import StatusCode
 from fedperm.errors import SettingsError
 from fedperm.wire.events import Event, EventKind, RoundAborted, RoundOpened
 from fedperm_aggregator.__main__ import run
-from fedperm_aggregator.stores.events import Happening
+from fedperm_aggregator.records import RunEvent
 from fedperm_aggregator.traces import Traces, exporting
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.bench import Bench, settings_in
@@ -41,7 +41,7 @@ class Spans:
         exporter = InMemorySpanExporter()
         traces = Traces(SimpleSpanProcessor(exporter))
         for event in bench.aggregator.events.of_run(bench.run, 0)[skipped:]:
-            traces.observe(Happening(bench.run, event))
+            traces.observe(RunEvent(bench.run, event))
         traces.close()
         self.all = exporter.get_finished_spans()
 
@@ -137,7 +137,7 @@ def test_traces_go_to_the_collector_that_the_environment_names(monkeypatch: pyte
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
         traces = exporting()
         for event in _round():
-            traces.observe(Happening("demo", event))
+            traces.observe(RunEvent("demo", event))
         traces.close()
     (request,) = received
     (resource,) = request.resource_spans

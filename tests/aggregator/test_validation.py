@@ -76,7 +76,7 @@ async def test_numbers_that_are_no_ciphertexts_are_rejected(bench: Bench):
 
 
 async def kinds(bench: Bench) -> list[str]:
-    bench.aggregator.services.changes.close()  # the stream ends after what is there
+    bench.aggregator.services.notifier.close()  # the stream ends after what is there
     return [event.event async for event in bench.api.events(bench.run, OPERATOR)]
 
 
@@ -89,7 +89,7 @@ async def test_a_factor_of_the_key_is_rejected_destroyed_and_reported(
     bad = with_ciphertext(opened, clients[0], 3 * p, place=0)
     reason = await reject(opened, clients, bad)
     assert reason == "a ciphertext shares a factor with n"
-    opened.aggregator.services.changes.close()
+    opened.aggregator.services.notifier.close()
     events = [event async for event in opened.api.events(opened.run, OPERATOR)]
     (compromise,) = [e for e in events if e.event == EventKind.KEY_COMPROMISED]
     metrics = (await opened.aggregator.http.get("/metrics")).text

@@ -98,10 +98,10 @@ class Federation:
 
     async def tick(self) -> None:
         """The aggregator's background work: what is due, and what becomes due by it."""
-        foreman = self.aggregator.services.foreman
+        background = self.aggregator.services.background
         for _ in range(2):
-            await foreman.tick()
-            await foreman.drain()
+            await background.tick()
+            await background.drain()
 
     def close(self) -> None:
         self.aggregator.close()

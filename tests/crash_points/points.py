@@ -35,10 +35,10 @@ SETTING_UP = {
 
 ROUND = {
     "open": transaction("RoundStore.advance.Open"),
-    "upload": (*BODY, *transaction("UpdateStore.store"), *done("FileBlobStore.remove")),
-    "check": transaction("JobStore.claim", "UpdateStore.settle"),
+    "upload": (*BODY, *transaction("SubmissionStore.store"), *done("FileBlobStore.remove")),
+    "check": transaction("JobStore.claim", "SubmissionStore.settle"),
     "factor": (
-        *transaction("ParticipantStore.exclude", "UpdateStore.settle"),
+        *transaction("ParticipantStore.exclude", "SubmissionStore.settle"),
         *done("FileBlobStore.remove"),
     ),
     "seal": transaction("RoundStore.advance.Seal"),

@@ -58,7 +58,7 @@ class Federation:
 
     async def open(self, stack: ExitStack) -> None:
         """Both servers listen, and there is a key."""
-        closing = self.aggregator.services.changes.close
+        closing = self.aggregator.services.notifier.close
         self.key_server_url = stack.enter_context(hosted(self.key_server.app))
         self.aggregator_url = stack.enter_context(hosted(self.uploads, closing))
         await self.key_server.api.create_key(

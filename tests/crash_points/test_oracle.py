@@ -11,7 +11,7 @@ import pytest
 from fedperm.crash_points import watching
 from fedperm.uploads.masks import Masks
 from fedperm_aggregator import blob_names
-from fedperm_aggregator.contributions import Contributions
+from fedperm_aggregator.submissions.intake import Intake
 from tests.aggregator.bench import Aggregator, quick_folder
 from tests.aggregator.parties import ManualClock
 from tests.crash_points.aftermath import contradictions, missing, repetitions
@@ -132,8 +132,8 @@ async def test_a_row_that_is_written_before_its_file_is_found(
         self._blobs.keep(received, name)
         return stored
 
-    monkeypatch.setattr(Contributions, "_store", reversed_order)
-    with watching(at("UpdateStore.store.done")), pytest.raises(Crash):
+    monkeypatch.setattr(Intake, "_store", reversed_order)
+    with watching(at("SubmissionStore.store.done")), pytest.raises(Crash):
         await run.contribute_one(0, 1)
     assert aggregator.found == [f"the update of {PLACE[2]} for round 1 of {RUN} has no file"]
 

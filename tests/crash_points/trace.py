@@ -147,11 +147,11 @@ async def work_long(bench: Bench) -> None:
     _, ben, cleo = bench.clients
     async with gated(bench.aggregator) as gate:
         await bench.contribute(3, ben, epoch=2)
-        foreman = bench.aggregator.services.foreman
+        background = bench.aggregator.services.background
         for _ in range(2):
-            await foreman.tick()
+            await background.tick()
             gate.wait_for_work()
-        foreman.stop()
+        background.stop()
     bench.aggregator = bench.aggregator.restarted()
     await bench.beat(ben, cleo)
     await bench.contribute(3, cleo, epoch=2)
@@ -182,5 +182,5 @@ async def ask_everything(bench: Bench) -> None:
     paths = ("/v1/runs", run, f"{run}/rounds", f"{run}/participants", f"{run}/rounds/2/report")
     for path in (*paths, f"{run}/rounds/2/aggregate", f"{run}/key-epochs", "/readyz"):
         await http.get(path, headers={"Authorization": f"Bearer {OPERATOR}"})
-    bench.aggregator.services.changes.close()
+    bench.aggregator.services.notifier.close()
     assert [event async for event in bench.api.events(bench.run, OPERATOR)]

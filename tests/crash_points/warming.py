@@ -45,7 +45,7 @@ async def _aggregator(folder: Path) -> None:
     pair = generate_key(Random(7), KEY_BITS, insecure_for_tests=True)
     aggregator = Aggregator(folder, clock)
     bench = Bench(aggregator, KeyServer(clock, {1: pair}), Random(1), clients)
-    aggregator.services.foreman.start()
+    aggregator.services.background.start()
     await bench.create(rounds={"count": 1})
     await bench.join(*clients)
     await aggregator.tick()

@@ -7,7 +7,7 @@ import pytest
 
 from fedperm.wire.aggregator import Heartbeat, LedgerReport, Phase, TestMetrics
 from fedperm_aggregator.dashboard import observer
-from fedperm_aggregator.dashboard.round_view import summarise
+from fedperm_aggregator.dashboard.presenter import summarise
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client
 from tests.aggregator.test_events import whole_run
@@ -21,7 +21,7 @@ LIVE = "/dashboard/api/runs/digits/live"
 
 async def told(bench: Bench, visitor: Visitor, after: int = 0) -> list[Told]:
     """A stream of an aggregator that is stopping ends after one look."""
-    bench.aggregator.services.changes.close()
+    bench.aggregator.services.notifier.close()
     return await visitor.told(f"{LIVE}?after={after}")
 
 
@@ -133,7 +133,7 @@ async def test_of_a_long_run_the_newest_rounds_are_shown(
 
 
 async def test_the_list_of_runs(opened: Bench, visitor: Visitor):
-    opened.aggregator.services.changes.close()
+    opened.aggregator.services.notifier.close()
     (news,) = await visitor.told("/dashboard/api/live")
     listed = await opened.api.runs(OPERATOR)
     assert news.content == listed.model_dump(mode="json")

@@ -22,10 +22,14 @@ from fedperm.wire.aggregator import (
     SubmissionState,
 )
 from fedperm.wire.statements import UPDATE_KIND
-from fedperm_aggregator.dashboard.privacy_view import privacy_view
-from fedperm_aggregator.dashboard.progress import Fold, progress
-from fedperm_aggregator.dashboard.round_view import summarise
-from fedperm_aggregator.dashboard.standing import client_view, standing
+from fedperm_aggregator.dashboard.presenter import (
+    Fold,
+    client_view,
+    privacy_view,
+    progress,
+    standing,
+    summarise,
+)
 from fedperm_aggregator.dashboard.views import Standing
 from tests.dashboard.documents import document
 

@@ -105,8 +105,8 @@ class World:
         with quick_folder() as folder:
             shutil.copytree(self._folder, folder, dirs_exist_ok=True)
             servers = _open(folder, self._clock)
-            servers.aggregator.services.foreman.start()
-            servers.aggregator.services.changes.close()
+            servers.aggregator.services.background.start()
+            servers.aggregator.services.notifier.close()
             try:
                 yield servers
             finally:

@@ -105,11 +105,11 @@ class Aggregator(_Restarting):
         if self.life is None:
             return
         self.tally.ticks += 1
-        foreman = self.process.services.foreman
+        background = self.process.services.background
         with acting(self.life):
             try:
                 for _ in range(2):
-                    await foreman.tick()
+                    await background.tick()
             except Killed:
                 return
             except (OSError, FedPermError):  # the service's own loop logs it and goes on
@@ -136,7 +136,7 @@ class Aggregator(_Restarting):
             with acting(None):
                 self.pass_time(2 * self.process.settings.lease_seconds)
                 other = self.process.sibling(IN_THIS_PROCESS)
-                at_once(other.services.foreman.tick())
+                at_once(other.services.background.tick())
                 other.close()
 
     def _start(self) -> None:
@@ -145,4 +145,4 @@ class Aggregator(_Restarting):
         self.process = bench.Aggregator(self.folder, self.clock, workers, seed=self.starts)
         self.app, self.engine = self.process.app, self.process.database.engine
         self.disks.attach(self.engine)
-        self.process.services.foreman.start()
+        self.process.services.background.start()

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from fedperm.uploads.masks import Masks
-from fedperm_aggregator.admission import StoredUpdate
-from fedperm_aggregator.contributions import Contributions
+from fedperm_aggregator.records import StoredUpdate
+from fedperm_aggregator.submissions.intake import Intake
 from fedperm_client.outbox import Outbox
 from fedperm_client.settler import Settler
 from tests.simulation.lines import Mishap
@@ -55,14 +55,14 @@ def test_a_member_that_is_folded_twice_is_double(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_update_that_is_acknowledged_and_not_stored_is_lost(monkeypatch: pytest.MonkeyPatch):
-    honest = Contributions._store
+    honest = Intake._store
 
     def forgetful(self, contribution, received):
         if contribution.new.client == "client-1":
             return StoredUpdate(contribution.claim.sha256, "stored", self._clock.now()), True
         return honest(self, contribution, received)
 
-    monkeypatch.setattr(Contributions, "_store", forgetful)
+    monkeypatch.setattr(Intake, "_store", forgetful)
     assert objections() == ["lost"]
 
 

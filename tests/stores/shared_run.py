@@ -8,12 +8,20 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from fedperm.database import Database, open_database
 from fedperm.wire.events import EventKind
-from fedperm_aggregator.admission import Claim, StoredUpdate
-from fedperm_aggregator.lifecycle import Decision, Open, Seal
 from fedperm_aggregator.migrations import SCHEMA
-from fedperm_aggregator.records import Aggregate, JobKind, Lease, Verdict
+from fedperm_aggregator.records import (
+    Aggregate,
+    Claim,
+    Decision,
+    JobKind,
+    Lease,
+    NewUpdate,
+    Open,
+    Seal,
+    StoredUpdate,
+    Verdict,
+)
 from fedperm_aggregator.stores import Stores, open_stores
-from fedperm_aggregator.stores.updates import NewUpdate
 from tests.aggregator.parties import KeyServer, ManualClock, document_of
 
 NOW = 1_700_000_000.0
@@ -66,7 +74,7 @@ class SharedRun:
         """An update of the client, of this digest."""
         new = NewUpdate(self.run, in_round, client, 100, "manifest")
         claim = Claim(1, digest(number), "key")
-        return (stores or self.stores).updates.store(new, claim, NOW)
+        return (stores or self.stores).submissions.store(new, claim, NOW)
 
     def claim(self, now: float = NOW, most: int = 100, seed: int = 1) -> list[Lease]:
         return self.stores.jobs.claim(now, LEASE_SECONDS, most, Random(seed))
@@ -74,7 +82,7 @@ class SharedRun:
     def check_all(self) -> None:
         for lease in self.claim():
             if lease.kind is JobKind.CHECK:
-                self.stores.updates.settle(lease, VALID, NOW)
+                self.stores.submissions.settle(lease, VALID, NOW)
 
     def seal(self) -> None:
         self.decide(Seal(1))

@@ -13,8 +13,7 @@ from fedperm import crash_points
 from fedperm.errors import BusyError, ConflictError, GoneError
 from fedperm.wire.aggregator import RoundState, SubmissionState
 from fedperm.wire.events import EventKind
-from fedperm_aggregator.lifecycle import Open, Seal
-from fedperm_aggregator.records import FoldProgress, JobKind
+from fedperm_aggregator.records import FoldProgress, JobKind, Open, Seal
 from fedperm_aggregator.tables import JobRow, UpdateRow
 from tests.stores.shared_run import (
     LEASE_SECONDS,
@@ -56,7 +55,7 @@ def test_other_bytes_are_refused_and_the_first_stay(shared):
     shared.store("client-0", 1)
     with pytest.raises(ConflictError):
         shared.store("client-0", 2)
-    assert shared.stores.updates.slot(shared.run, 1, "client-0").stored.sha256 == digest(1)
+    assert shared.stores.submissions.slot(shared.run, 1, "client-0").stored.sha256 == digest(1)
 
 
 def test_a_place_is_taken_once_whoever_comes_at_once(shared):
@@ -136,7 +135,7 @@ def test_a_lease_that_ran_out_is_worth_nothing(shared):
     later = NOW + LEASE_SECONDS
     (owned,) = shared.claim(later, seed=2)
     assert (owned.job, owned.attempt) == (lost.job, 2)
-    jobs, updates = shared.stores.jobs, shared.stores.updates
+    jobs, updates = shared.stores.jobs, shared.stores.submissions
     jobs.renew([lost], later + 100)
     jobs.give_back(lost)
     jobs.try_again(lost, "no reason", later, 0.0)
@@ -195,7 +194,7 @@ def test_events_can_be_seen_in_the_order_of_their_numbers(shared):
 
 def test_a_transaction_that_dies_before_its_commit_was_never_there(shared):
     def die(moment: str) -> None:
-        if moment == "UpdateStore.store.uncommitted":
+        if moment == "SubmissionStore.store.uncommitted":
             raise RuntimeError
 
     with crash_points.watching(die), pytest.raises(RuntimeError):
@@ -216,7 +215,7 @@ def test_a_connection_cut_in_the_middle_of_a_transaction_costs_nothing_but_time(
     on_postgresql, postgresql
 ):
     def cut(moment: str) -> None:
-        if moment == "UpdateStore.store.uncommitted":
+        if moment == "SubmissionStore.store.uncommitted":
             postgresql.cut_all_connections()
 
     with crash_points.watching(cut), pytest.raises(BusyError, match="does not answer"):
@@ -233,16 +232,16 @@ def test_a_server_that_crashes_in_the_middle_of_a_transaction_keeps_what_was_com
     on_postgresql.store("client-0", 1, in_round=2)
 
     def crash(moment: str) -> None:
-        if moment == "UpdateStore.settle.uncommitted":
+        if moment == "SubmissionStore.settle.uncommitted":
             postgresql.stop()
 
     lease = next(lease for lease in on_postgresql.claim() if lease.client)
     with crash_points.watching(crash), pytest.raises(BusyError):
-        on_postgresql.stores.updates.settle(lease, VALID, NOW)
+        on_postgresql.stores.submissions.settle(lease, VALID, NOW)
     postgresql.start()
     update = on_postgresql.stores.reports.update(on_postgresql.run, 2, "client-0")
     assert update.state is SubmissionState.STORED
-    assert on_postgresql.stores.updates.settle(lease, VALID, NOW)
+    assert on_postgresql.stores.submissions.settle(lease, VALID, NOW)
 
 
 def test_a_transaction_that_postgresql_undoes_is_repeated_as_a_whole(on_postgresql):

@@ -15,8 +15,8 @@ from fedperm.state_folder import sole_user
 from fedperm.web.server_settings import run_server
 from fedperm.web.serving import serve
 from fedperm_aggregator.app import Parts, build_app
+from fedperm_aggregator.event_fanout import Watcher
 from fedperm_aggregator.jobs.pool import WorkerSpec, open_pool
-from fedperm_aggregator.journal import Watcher
 from fedperm_aggregator.migrations import SCHEMA
 from fedperm_aggregator.settings import AggregatorSettings
 
@@ -45,7 +45,7 @@ def run(settings: AggregatorSettings) -> None:
             watchers,
         )
         app = build_app(parts)
-        serve(app, settings.serving(), app.state.services.changes.close)
+        serve(app, settings.serving(), app.state.services.notifier.close)
 
 
 @contextmanager

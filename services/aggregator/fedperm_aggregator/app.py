@@ -20,36 +20,35 @@ from fedperm.web.credentials import OperatorCredential
 from fedperm.web.documentation import problems
 from fedperm.web.rate_limit import RateLimit
 from fedperm.web.service import build_service
-from fedperm_aggregator.attendance import Attendance
-from fedperm_aggregator.changes import Changes
-from fedperm_aggregator.conductor import Conductor
-from fedperm_aggregator.contributions import Contributions
+from fedperm_aggregator.authorization import Authorization
+from fedperm_aggregator.background import BackgroundLoop
 from fedperm_aggregator.dashboard.dashboard import LOGIN_BURST, LOGINS_PER_SECOND, Dashboard
 from fedperm_aggregator.dashboard.live import Live
 from fedperm_aggregator.dashboard.observer import Sources
 from fedperm_aggregator.dashboard.sessions import Sessions
-from fedperm_aggregator.documents import Documents
+from fedperm_aggregator.event_fanout import EventFanout, Watcher
 from fedperm_aggregator.event_stream import EventStream
-from fedperm_aggregator.foreman import Foreman
-from fedperm_aggregator.gate import Gate
 from fedperm_aggregator.housekeeping import Housekeeping
 from fedperm_aggregator.jobs.check import CheckHandler
 from fedperm_aggregator.jobs.fold import FoldHandler
 from fedperm_aggregator.jobs.pool import WorkerPool
 from fedperm_aggregator.jobs.runner import JobHandler, JobRunner
-from fedperm_aggregator.journal import Journal, Watcher
 from fedperm_aggregator.lane import Lane
+from fedperm_aggregator.long_poll import LongPolls
 from fedperm_aggregator.metrics import AggregatorMetrics
 from fedperm_aggregator.participants import Participants
-from fedperm_aggregator.polls import Polls
-from fedperm_aggregator.presence import Presence
+from fedperm_aggregator.presence import Attendance, Presence
 from fedperm_aggregator.records import JobKind
-from fedperm_aggregator.rounds import Rounds
-from fedperm_aggregator.routes import dashboard, events, participants, rounds, runs, updates
+from fedperm_aggregator.rounds.results import Rounds
+from fedperm_aggregator.rounds.scheduler import Scheduler
+from fedperm_aggregator.routes import dashboard, events, participants, rounds, runs, submissions
+from fedperm_aggregator.run_documents import RunDocuments
+from fedperm_aggregator.run_notifier import RunNotifier
 from fedperm_aggregator.runs import Runs
 from fedperm_aggregator.services import Services
 from fedperm_aggregator.settings import AggregatorSettings
 from fedperm_aggregator.stores import Stores, open_stores
+from fedperm_aggregator.submissions.intake import Intake
 
 THREADS = 8
 """For files and the database; the framework gets as many for its handlers. Transactions wait for
@@ -77,10 +76,10 @@ class _Common:
     """What almost everybody needs."""
 
     stores: Stores
-    documents: Documents
+    documents: RunDocuments
     blobs: BlobStore
     presence: Presence
-    changes: Changes
+    notifier: RunNotifier
 
 
 def build_app(parts: Parts) -> FastAPI:
@@ -91,17 +90,17 @@ def build_app(parts: Parts) -> FastAPI:
 
     def ready() -> None:
         common.stores.runs.ping()
-        services.foreman.check()
+        services.background.check()
 
     app = build_service(
         AGGREGATOR,
         ready=ready,
         registry=registry,
         bulk=BULK,
-        lifespan=lambda _app: _running(services.foreman, parts.settings.tick_seconds),
+        lifespan=lambda _app: _running(services.background, parts.settings.tick_seconds),
     )
     app.state.services = services
-    for routes in (runs, participants, updates, rounds, events):
+    for routes in (runs, participants, submissions, rounds, events):
         app.include_router(routes.router, responses=problems(401, 403, 404, 409))
     if parts.settings.dashboard:
         app.include_router(dashboard.router)
@@ -109,24 +108,24 @@ def build_app(parts: Parts) -> FastAPI:
 
 
 @asynccontextmanager
-async def _running(foreman: Foreman, tick_seconds: float) -> AsyncIterator[None]:
+async def _running(background: BackgroundLoop, tick_seconds: float) -> AsyncIterator[None]:
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(THREADS, AGGREGATOR.name))
     current_default_thread_limiter().total_tokens = THREADS
-    await asyncio.to_thread(foreman.start)
-    background = asyncio.create_task(foreman.run(tick_seconds))
+    await asyncio.to_thread(background.start)
+    running = asyncio.create_task(background.run(tick_seconds))
     try:
         yield
     finally:
-        foreman.leave_off()
-        await background
-        await asyncio.to_thread(foreman.stop)
+        background.leave_off()
+        await running
+        await asyncio.to_thread(background.stop)
 
 
 def _common(parts: Parts) -> _Common:
     stores = open_stores(parts.database)
     presence = Presence(parts.settings.online_seconds)
-    return _Common(stores, Documents(stores), parts.blobs, presence, Changes())
+    return _Common(stores, RunDocuments(stores), parts.blobs, presence, RunNotifier())
 
 
 def _services(parts: Parts, common: _Common, registry: CollectorRegistry) -> Services:
@@ -135,18 +134,18 @@ def _services(parts: Parts, common: _Common, registry: CollectorRegistry) -> Ser
     of_runs = _runs(parts, c)
     of_rounds = Rounds(c.stores, c.documents, c.blobs, who, c.presence, clock)
     return Services(
-        gate=Gate(parts.operator, c.documents, clock),
+        authorization=Authorization(parts.operator, c.documents, clock),
         runs=of_runs,
         participants=who,
         polls=_polls(parts, c, who),
-        contributions=Contributions(
+        intake=Intake(
             c.stores, c.documents, c.blobs, c.presence, clock, parts.settings.body_idle_seconds
         ),
         rounds=of_rounds,
-        events=EventStream(c.stores, c.changes),
-        foreman=_foreman(parts, c, registry),
+        events=EventStream(c.stores, c.notifier),
+        background=_background(parts, c, registry),
         lane=Lane(THREADS // 2),
-        changes=c.changes,
+        notifier=c.notifier,
         dashboard=_dashboard(
             parts, c, Sources(c.stores, c.documents, of_runs, of_rounds, who, clock)
         ),
@@ -158,7 +157,7 @@ def _dashboard(parts: Parts, common: _Common, sources: Sources) -> Dashboard:
     return Dashboard(
         sessions=Sessions(parts.operator, clock, parts.randomness, seconds),
         logins=RateLimit(LOGIN_BURST, LOGINS_PER_SECOND, clock),
-        live=Live(sources, common.changes),
+        live=Live(sources, common.notifier),
         sources=sources,
     )
 
@@ -174,28 +173,28 @@ def _runs(parts: Parts, common: _Common) -> Runs:
     )
 
 
-def _polls(parts: Parts, common: _Common, who: Participants) -> Polls:
-    return Polls(
+def _polls(parts: Parts, common: _Common, who: Participants) -> LongPolls:
+    return LongPolls(
         common.stores,
         who,
         common.presence,
-        common.changes,
+        common.notifier,
         parts.clock,
         longest_wait_seconds=parts.settings.longest_wait_seconds,
         most_waiting=parts.settings.most_waiting,
     )
 
 
-def _foreman(parts: Parts, common: _Common, registry: CollectorRegistry) -> Foreman:
+def _background(parts: Parts, common: _Common, registry: CollectorRegistry) -> BackgroundLoop:
     c, clock, randomness = common, parts.clock, parts.randomness
     metrics = AggregatorMetrics(registry, lambda: c.presence.online(clock.now()))
-    return Foreman(
-        Conductor(c.stores, c.documents, c.presence, clock, randomness),
+    return BackgroundLoop(
+        Scheduler(c.stores, c.documents, c.presence, clock, randomness),
         _job_runner(parts, common),
         Attendance(c.stores, c.presence, clock),
         Housekeeping(c.stores, c.blobs),
-        Journal(c.stores.events, metrics, parts.watchers),
-        c.changes,
+        EventFanout(c.stores.events, metrics, parts.watchers),
+        c.notifier,
     )
 
 

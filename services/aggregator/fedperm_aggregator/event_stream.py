@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from fedperm.wire.events import Event
-from fedperm_aggregator.changes import Changes
+from fedperm_aggregator.run_notifier import RunNotifier
 from fedperm_aggregator.stores import Stores
 
 KEEP_ALIVE_SECONDS = 15.0
@@ -13,9 +13,9 @@ LOOK_SECONDS = 1.0
 
 
 class EventStream:
-    def __init__(self, stores: Stores, changes: Changes) -> None:
+    def __init__(self, stores: Stores, notifier: RunNotifier) -> None:
         self._events = stores.events
-        self._changes = changes
+        self._notifier = notifier
 
     async def follow(self, run: str, after: int) -> AsyncIterator[Event | None]:
         """From the one after `after` on; None now and then, to show that the connection lives.
@@ -23,9 +23,9 @@ class EventStream:
         loop = asyncio.get_running_loop()
         yield None
         alive_at = loop.time()
-        with self._changes.watch(run) as watch:
+        with self._notifier.watch(run) as watch:
             while True:
-                is_last = self._changes.is_closing
+                is_last = self._notifier.is_closing
                 while news := await asyncio.to_thread(self._events.of_run, run, after):
                     for event in news:
                         yield event

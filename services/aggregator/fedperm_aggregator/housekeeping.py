@@ -30,7 +30,9 @@ class Housekeeping:
             log.info("swept %d blobs that a crash left behind", swept)
 
     def _needed(self, run: str) -> set[str]:
-        uploads = {blob_names.upload(run, *which) for which in self._stores.updates.waiting(run)}
+        uploads = {
+            blob_names.upload(run, *which) for which in self._stores.submissions.waiting(run)
+        }
         aggregates = {
             blob_names.aggregate(run, number, sha256)
             for number, sha256 in self._stores.rounds.aggregates(run).items()

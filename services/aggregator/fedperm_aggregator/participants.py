@@ -6,16 +6,16 @@ from fedperm.clock import Clock
 from fedperm.errors import ConflictError, ForbiddenError
 from fedperm.protocol import PROTOCOL
 from fedperm.wire.aggregator import Heartbeat, ParticipantStatus, Participation
-from fedperm_aggregator.documents import Documents
-from fedperm_aggregator.gate import Participant
+from fedperm_aggregator.authorization import Participant
 from fedperm_aggregator.presence import Presence, Seen
+from fedperm_aggregator.records import Joined
+from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.stores import Stores
-from fedperm_aggregator.stores.participants import Joined
 
 
 class Participants:
     def __init__(
-        self, stores: Stores, documents: Documents, presence: Presence, clock: Clock
+        self, stores: Stores, documents: RunDocuments, presence: Presence, clock: Clock
     ) -> None:
         self._store = stores.participants
         self._documents = documents

@@ -1,10 +1,14 @@
 """Who is here now. In memory: a disk access for every heartbeat of every client would buy little.
-`attendance` saves it now and then, so that a restart does not make everybody look absent."""
+`Attendance` saves it a few times a minute and for all clients at once, so that a restart does not
+make everybody look absent."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fedperm.clock import Clock
 from fedperm.wire.aggregator import Phase
+from fedperm_aggregator.records import Sighting
+from fedperm_aggregator.stores import Stores
 
 
 @dataclass(frozen=True)
@@ -14,13 +18,6 @@ class Seen:
     at: float
     phase: Phase = Phase.IDLE
     round: int = 0
-
-
-@dataclass(frozen=True)
-class Sighting:
-    run: str
-    client: str
-    at: float
 
 
 class Presence:
@@ -58,3 +55,24 @@ class Presence:
         """What came in since it was last asked."""
         keys, self._unsaved = self._unsaved, set()
         return [Sighting(run, client, self._seen[run, client].at) for run, client in keys.copy()]
+
+
+SAVE_SECONDS = 5.0
+
+
+class Attendance:
+    def __init__(self, stores: Stores, presence: Presence, clock: Clock) -> None:
+        self._participants = stores.participants
+        self._presence = presence
+        self._clock = clock
+        self._saved_at = clock.now()
+
+    def load(self) -> None:
+        """At the start: whoever was heard of shortly before is still taken to be here."""
+        self._presence.load(self._participants.sightings())
+
+    def save(self) -> None:
+        now = self._clock.now()
+        if abs(now - self._saved_at) >= SAVE_SECONDS:
+            self._saved_at = now
+            self._participants.save(self._presence.unsaved())

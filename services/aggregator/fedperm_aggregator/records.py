@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from fedperm.wire.aggregator import SubmissionState
+from fedperm.wire.aggregator import RoundState, RunState, SubmissionState
+from fedperm.wire.events import Event
 
 
 class JobKind(StrEnum):
@@ -88,3 +89,162 @@ class FoldProgress:
     phase: str
     done: int
     total: int
+
+
+@dataclass(frozen=True)
+class RoundView:
+    """The newest round. Counts are of the selected clients' updates by state."""
+
+    number: int
+    state: RoundState
+    deadline_at: float
+    extensions: int
+    selected: int
+    stored: int
+    valid: int
+    rejected: int
+
+    @property
+    def all_checked(self) -> bool:
+        return self.stored == 0 and self.valid + self.rejected == self.selected
+
+
+@dataclass(frozen=True)
+class RunView:
+    """`epoch` is the newest key epoch, 0 without one; `online` are clients that may be asked."""
+
+    state: RunState
+    has_model: bool
+    epoch: int
+    online: tuple[str, ...]
+    newest: RoundView | None
+    aborted_in_a_row: int
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Nothing to do; the run's state and why it waits."""
+
+    state: RunState
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Open:
+    number: int
+    epoch: int
+    selected: tuple[str, ...]
+    deadline_at: float
+
+
+@dataclass(frozen=True)
+class Seal:
+    number: int
+
+
+@dataclass(frozen=True)
+class Extend:
+    number: int
+    deadline_at: float
+
+
+@dataclass(frozen=True)
+class Abort:
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Complete:
+    pass
+
+
+@dataclass(frozen=True)
+class Fail:
+    reason: str
+
+
+Decision = Wait | Open | Seal | Extend | Abort | Complete | Fail
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run is, for all of its clients at once: who is asked in the open round, and who has
+    sent. One look at it answers everybody who waits."""
+
+    run_state: RunState
+    settled: int
+    number: int = 0
+    """Of the open round; 0 without one."""
+    epoch: int = 0
+    deadline_at: float = 0.0
+    asked: frozenset[str] = frozenset()
+    sent: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class StoredUpdate:
+    sha256: str
+    state: SubmissionState
+    received_at: float
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One client's place in one round. `state` is None if the round was not opened,
+    `signing_key` is the one that the client joined with."""
+
+    state: RoundState | None
+    epoch: int
+    is_selected: bool
+    signing_key: str | None
+    stored: StoredUpdate | None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What an upload says about itself, and who vouches for it."""
+
+    epoch: int
+    sha256: str
+    signing_key: str
+
+
+@dataclass(frozen=True)
+class NewUpdate:
+    run: str
+    round: int
+    client: str
+    size: int
+    manifest: str
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A participant as stored."""
+
+    client: str
+    signing_key: str
+    joined_at: float
+    excluded: bool
+
+
+@dataclass(frozen=True)
+class RoundName:
+    run: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Sighting:
+    run: str
+    client: str
+    at: float
+
+
+@dataclass(frozen=True)
+class RunEvent:
+    """An event and the run it belongs to."""
+
+    run: str
+    event: Event

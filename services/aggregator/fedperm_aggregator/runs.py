@@ -12,9 +12,9 @@ from fedperm.wire.aggregator import KeyEpoch, RunStatus
 from fedperm.wire.model import decode_model, model_body
 from fedperm.wire.statements import EpochRecord
 from fedperm_aggregator import blob_names
-from fedperm_aggregator.admission import check_digest, check_size
-from fedperm_aggregator.documents import Documents, epoch_record
+from fedperm_aggregator.run_documents import RunDocuments, epoch_record
 from fedperm_aggregator.stores import Stores
+from fedperm_aggregator.submissions.rules import check_digest, check_size
 
 Created = tuple[RunStatus, bool]
 """The run's status, and whether the request changed it."""
@@ -24,7 +24,7 @@ class Runs:
     def __init__(
         self,
         stores: Stores,
-        documents: Documents,
+        documents: RunDocuments,
         blobs: BlobStore,
         clock: Clock,
         *,

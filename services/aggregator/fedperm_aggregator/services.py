@@ -2,29 +2,29 @@
 
 from dataclasses import dataclass
 
-from fedperm_aggregator.changes import Changes
-from fedperm_aggregator.contributions import Contributions
+from fedperm_aggregator.authorization import Authorization
+from fedperm_aggregator.background import BackgroundLoop
 from fedperm_aggregator.dashboard.dashboard import Dashboard
 from fedperm_aggregator.event_stream import EventStream
-from fedperm_aggregator.foreman import Foreman
-from fedperm_aggregator.gate import Gate
 from fedperm_aggregator.lane import Lane
+from fedperm_aggregator.long_poll import LongPolls
 from fedperm_aggregator.participants import Participants
-from fedperm_aggregator.polls import Polls
-from fedperm_aggregator.rounds import Rounds
+from fedperm_aggregator.rounds.results import Rounds
+from fedperm_aggregator.run_notifier import RunNotifier
 from fedperm_aggregator.runs import Runs
+from fedperm_aggregator.submissions.intake import Intake
 
 
 @dataclass(frozen=True)
 class Services:
-    gate: Gate
+    authorization: Authorization
     runs: Runs
     participants: Participants
-    polls: Polls
-    contributions: Contributions
+    polls: LongPolls
+    intake: Intake
     rounds: Rounds
     events: EventStream
-    foreman: Foreman
+    background: BackgroundLoop
     lane: Lane
-    changes: Changes
+    notifier: RunNotifier
     dashboard: Dashboard

@@ -15,7 +15,7 @@ from opentelemetry.trace import Span, Status, StatusCode, set_span_in_context
 import fedperm
 from fedperm.services import AGGREGATOR
 from fedperm.wire.events import Event, EventKind, RoundAborted, UpdateChecked
-from fedperm_aggregator.stores.events import Happening
+from fedperm_aggregator.records import RunEvent
 
 _SETTLED = {EventKind.ROUND_PUBLISHED, EventKind.ROUND_ABORTED}
 _KEPT = _SETTLED | {
@@ -45,15 +45,15 @@ class Traces:
         self._tracer = self._provider.get_tracer(AGGREGATOR.module)
         self._open: dict[tuple[str, int], list[Event]] = {}
 
-    def observe(self, happening: Happening) -> None:
-        event, place = happening.event, (happening.run, happening.event.round)
+    def observe(self, run_event: RunEvent) -> None:
+        event, place = run_event.event, (run_event.run, run_event.event.round)
         if event.event == EventKind.ROUND_OPENED:
             self._open[place] = []
         if event.event not in _KEPT or place not in self._open:
             return
         self._open[place].append(event)
         if event.event in _SETTLED:
-            self._tell(happening.run, self._open.pop(place))
+            self._tell(run_event.run, self._open.pop(place))
 
     def close(self) -> None:
         """What is left is sent, if anybody takes it."""

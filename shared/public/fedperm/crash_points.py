@@ -3,7 +3,7 @@
 Every transaction of a store, and every step marked with `persisting`, has such moments, named after
 the method:
 
-UpdateStore.store.uncommitted    the transaction has done its work and is not committed
+SubmissionStore.store.uncommitted    the transaction has done its work and is not committed
 Outbox.put.unnamed               the file is on disk under a temporary name
 Outbox.put.done                  durable, and nobody was told
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from fedperm.web.rate_limit import RateLimit
 from fedperm.wire.aggregator import RoundReport
-from fedperm_aggregator.dashboard.facts import facts
 from fedperm_aggregator.dashboard.live import Live
 from fedperm_aggregator.dashboard.observer import Sources
+from fedperm_aggregator.dashboard.presenter import facts
 from fedperm_aggregator.dashboard.sessions import Sessions
 from fedperm_aggregator.dashboard.views import Facts
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from fedperm.wire.aggregator import RunList
 from fedperm.wire.message import Message
-from fedperm_aggregator.changes import Changes
 from fedperm_aggregator.dashboard.observer import Observer, Sources
+from fedperm_aggregator.run_notifier import RunNotifier
 
 KEEP_ALIVE_SECONDS = 10.0
 LOOK_SECONDS = 1.0
@@ -28,9 +28,9 @@ class News:
 
 
 class Live:
-    def __init__(self, sources: Sources, changes: Changes) -> None:
+    def __init__(self, sources: Sources, notifier: RunNotifier) -> None:
         self._sources = sources
-        self._changes = changes
+        self._notifier = notifier
 
     async def run(self, run: str, after: int, may_go_on: MayGoOn) -> AsyncIterator[News | None]:
         """None now and then, to show that the connection lives. Ends with the session, or with
@@ -63,9 +63,9 @@ class Live:
     ) -> AsyncIterator[News | None]:
         loop = asyncio.get_running_loop()
         alive_at = loop.time()
-        with self._changes.watch(run) as watch:
+        with self._notifier.watch(run) as watch:
             while may_go_on():
-                is_last = self._changes.is_closing
+                is_last = self._notifier.is_closing
                 for news in await asyncio.to_thread(lambda: list(look())):
                     yield news
                     alive_at = loop.time()

@@ -7,15 +7,18 @@ from fedperm.clock import Clock
 from fedperm.wire.aggregator import RoundReport
 from fedperm.wire.events import Event, FoldAdvanced
 from fedperm.wire.message import Message
-from fedperm_aggregator.dashboard.facts import key_view
-from fedperm_aggregator.dashboard.privacy_view import privacy_view
-from fedperm_aggregator.dashboard.progress import Fold, progress
-from fedperm_aggregator.dashboard.round_view import summarise
-from fedperm_aggregator.dashboard.standing import client_view
+from fedperm_aggregator.dashboard.presenter import (
+    Fold,
+    client_view,
+    key_view,
+    privacy_view,
+    progress,
+    summarise,
+)
 from fedperm_aggregator.dashboard.views import Key, Now, RoundsNews
-from fedperm_aggregator.documents import Documents, epoch_record
 from fedperm_aggregator.participants import Participants
-from fedperm_aggregator.rounds import Rounds
+from fedperm_aggregator.rounds.results import Rounds
+from fedperm_aggregator.run_documents import RunDocuments, epoch_record
 from fedperm_aggregator.runs import Runs
 from fedperm_aggregator.stores import Stores
 
@@ -28,7 +31,7 @@ class Sources:
     """Where everything on the page comes from."""
 
     stores: Stores
-    documents: Documents
+    documents: RunDocuments
     runs: Runs
     rounds: Rounds
     participants: Participants

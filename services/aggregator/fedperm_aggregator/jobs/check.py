@@ -19,7 +19,7 @@ from fedperm_aggregator import blob_names
 from fedperm_aggregator.records import Lease, Verdict
 
 if TYPE_CHECKING:
-    from fedperm_aggregator.documents import Documents
+    from fedperm_aggregator.run_documents import RunDocuments
     from fedperm_aggregator.stores import Stores
 
 
@@ -60,11 +60,11 @@ class CheckHandler:
     def __init__(
         self,
         stores: "Stores",
-        documents: "Documents",
+        documents: "RunDocuments",
         blobs: BlobStore,
         clock: Clock,
     ) -> None:
-        self._updates = stores.updates
+        self._updates = stores.submissions
         self._participants = stores.participants
         self._documents = documents
         self._blobs = blobs

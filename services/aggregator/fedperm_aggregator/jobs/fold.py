@@ -11,8 +11,8 @@ from fedperm.schemes.scheme import OnProgress
 from fedperm.wire.digest import sha256_of
 from fedperm.workers import Workers
 from fedperm_aggregator import blob_names
-from fedperm_aggregator.documents import Documents
 from fedperm_aggregator.records import Aggregate, FoldProgress, Lease, SealedRound
+from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.stores import Stores
 
 PROGRESS_SECONDS = 1.0
@@ -23,7 +23,7 @@ class FoldHandler:
     def __init__(
         self,
         stores: Stores,
-        documents: Documents,
+        documents: RunDocuments,
         blobs: BlobStore,
         clock: Clock,
         randomness: Random,

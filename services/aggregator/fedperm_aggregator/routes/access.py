@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 
 from fedperm.web.credentials import Bearer
 from fedperm.wire.message import Name
-from fedperm_aggregator.gate import Participant
+from fedperm_aggregator.authorization import Participant
 from fedperm_aggregator.services import Services
 
 Judgement = TypeVar("Judgement")
@@ -25,31 +25,33 @@ Here = Annotated[Services, Depends(_services)]
 async def _judged(here: Here, bearer: str, run: str, judge: Callable[[], Judgement]) -> Judgement:
     """At once if the token is known here; else in a thread: it takes the database, and the check
     of a signature."""
-    return judge() if here.gate.remembers(bearer, run) else await asyncio.to_thread(judge)
+    return judge() if here.authorization.remembers(bearer, run) else await asyncio.to_thread(judge)
 
 
 async def the_operator(here: Here, bearer: Bearer) -> None:
     """Where no run is known yet."""
-    here.gate.check_operator(bearer)
+    here.authorization.check_operator(bearer)
 
 
 async def operator_of_run(here: Here, bearer: Bearer, run: Name) -> None:
-    await _judged(here, bearer, run, lambda: here.gate.admit_operator(bearer, run))
+    await _judged(here, bearer, run, lambda: here.authorization.admit_operator(bearer, run))
 
 
 async def reader_of_run(here: Here, bearer: Bearer, run: Name) -> None:
     """The operator or a participant."""
-    await _judged(here, bearer, run, lambda: here.gate.admit_reader(bearer, run))
+    await _judged(here, bearer, run, lambda: here.authorization.admit_reader(bearer, run))
 
 
 async def client_or_operator(here: Here, bearer: Bearer, run: Name, client: Name) -> None:
     await _judged(
-        here, bearer, run, lambda: here.gate.admit_client_or_operator(bearer, run, client)
+        here, bearer, run, lambda: here.authorization.admit_client_or_operator(bearer, run, client)
     )
 
 
 async def _client(here: Here, bearer: Bearer, run: Name, client: Name) -> Participant:
-    return await _judged(here, bearer, run, lambda: here.gate.admit_client(bearer, run, client))
+    return await _judged(
+        here, bearer, run, lambda: here.authorization.admit_client(bearer, run, client)
+    )
 
 
 ThatClient = Annotated[Participant, Depends(_client)]

@@ -12,7 +12,7 @@ from fedperm.wire.aggregator import (
     Task,
 )
 from fedperm.wire.message import Name
-from fedperm_aggregator.polls import Poll
+from fedperm_aggregator.long_poll import Poll
 from fedperm_aggregator.routes.access import Here, ThatClient, operator_of_run
 
 router = APIRouter(prefix="/v1/runs/{run}/participants", tags=["participants"])

@@ -9,7 +9,7 @@ from fedperm_aggregator.stores.participants import ParticipantStore
 from fedperm_aggregator.stores.reports import ReportStore
 from fedperm_aggregator.stores.rounds import RoundStore
 from fedperm_aggregator.stores.runs import RunStore
-from fedperm_aggregator.stores.updates import UpdateStore
+from fedperm_aggregator.stores.submissions import SubmissionStore
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Stores:
     runs: RunStore
     participants: ParticipantStore
     rounds: RoundStore
-    updates: UpdateStore
+    submissions: SubmissionStore
     reports: ReportStore
     jobs: JobStore
     events: EventStore
@@ -28,7 +28,7 @@ def open_stores(database: Database) -> Stores:
         RunStore(database),
         ParticipantStore(database),
         RoundStore(database),
-        UpdateStore(database),
+        SubmissionStore(database),
         ReportStore(database),
         JobStore(database),
         EventStore(database),

@@ -15,8 +15,17 @@ from fedperm.wire.events import (
     RunCompleted,
     RunFailed,
 )
-from fedperm_aggregator.lifecycle import Abort, Complete, Decision, Extend, Fail, Open, Seal, Wait
-from fedperm_aggregator.records import JobKind
+from fedperm_aggregator.records import (
+    Abort,
+    Complete,
+    Decision,
+    Extend,
+    Fail,
+    JobKind,
+    Open,
+    Seal,
+    Wait,
+)
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.jobs import add_job
 from fedperm_aggregator.stores.lookup import the_round

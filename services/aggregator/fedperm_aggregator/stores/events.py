@@ -1,25 +1,16 @@
 """What happened, in order: written in the transaction that makes it true."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.wire.events import Details, Event, FoldAdvanced, details_of
-from fedperm_aggregator.records import FoldProgress
+from fedperm_aggregator.records import FoldProgress, RunEvent
 from fedperm_aggregator.tables import EventRow
 
 MOST_AT_ONCE = 500
-
-
-@dataclass(frozen=True)
-class Happening:
-    """An event and the run it belongs to."""
-
-    run: str
-    event: Event
 
 
 def record(
@@ -64,10 +55,10 @@ class EventStore:
         return [_message(row) for row in rows]
 
     @transaction
-    def of_all(self, session: Session, after: int) -> Sequence[Happening]:
+    def of_all(self, session: Session, after: int) -> Sequence[RunEvent]:
         wanted = select(EventRow).where(EventRow.id > after)
         rows = session.scalars(wanted.order_by(EventRow.id).limit(MOST_AT_ONCE))
-        return [Happening(row.run, _message(row)) for row in rows]
+        return [RunEvent(row.run, _message(row)) for row in rows]
 
 
 def _message(row: EventRow) -> Event:

@@ -1,7 +1,6 @@
 """Who takes part in a run."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
@@ -9,21 +8,10 @@ from sqlalchemy.orm import Session
 from fedperm.database import Database, transaction
 from fedperm.errors import ConflictError, ForbiddenError
 from fedperm.wire.events import ParticipantExcluded, ParticipantJoined
-from fedperm_aggregator.presence import Sighting
+from fedperm_aggregator.records import Joined, Sighting
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.lookup import the_participant
 from fedperm_aggregator.tables import ParticipantRow
-
-
-@dataclass(frozen=True)
-class Joined:
-    """A participant as stored."""
-
-    client: str
-    signing_key: str
-    joined_at: float
-    excluded: bool
-
 
 _SEE = (
     update(ParticipantRow)

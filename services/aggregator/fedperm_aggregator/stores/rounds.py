@@ -1,7 +1,6 @@
 """Rounds: what is known of them, and their steps from open to settled."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,8 +9,17 @@ from fedperm.crash_points import specify
 from fedperm.database import Database, transaction
 from fedperm.wire.aggregator import RoundState, SubmissionState
 from fedperm.wire.events import RoundPublished
-from fedperm_aggregator.lifecycle import Decision, RunView, Wait
-from fedperm_aggregator.records import Aggregate, Lease, Member, SealedRound
+from fedperm_aggregator.records import (
+    Aggregate,
+    Decision,
+    Lease,
+    Member,
+    Progress,
+    RoundName,
+    RunView,
+    SealedRound,
+    Wait,
+)
 from fedperm_aggregator.stores.decisions import (
     abort_round,
     carry_out,
@@ -23,13 +31,6 @@ from fedperm_aggregator.stores.jobs import owned_job
 from fedperm_aggregator.stores.lookup import the_round, the_run
 from fedperm_aggregator.stores.views import progress_of, run_view
 from fedperm_aggregator.tables import RoundRow
-from fedperm_aggregator.tasks import Progress
-
-
-@dataclass(frozen=True)
-class RoundName:
-    run: str
-    number: int
 
 
 class RoundStore:

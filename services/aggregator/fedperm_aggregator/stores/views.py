@@ -6,11 +6,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from fedperm.wire.aggregator import RoundState, SubmissionState
-from fedperm_aggregator.admission import Slot, StoredUpdate
-from fedperm_aggregator.lifecycle import RoundView, RunView
+from fedperm_aggregator.records import Progress, RoundView, RunView, Slot, StoredUpdate
 from fedperm_aggregator.stores.runs import newest_epoch, newest_round
 from fedperm_aggregator.tables import ParticipantRow, RoundRow, RunRow, SelectionRow, UpdateRow
-from fedperm_aggregator.tasks import Progress
 
 
 def run_view(session: Session, row: RunRow, is_online: Callable[[str], bool]) -> RunView:

@@ -13,7 +13,7 @@ from fedperm.web.credentials import OperatorCredential, TokenVerifier
 from fedperm.wire.public_keys import KeyText, signing_key
 from fedperm.wire.signed import unverified
 from fedperm.wire.statements import AccessToken
-from fedperm_aggregator.documents import Documents
+from fedperm_aggregator.run_documents import RunDocuments
 
 MOST_REMEMBERED = 10_000
 """Tokens; the oldest is forgotten first. A client has a new one every few minutes."""
@@ -30,7 +30,7 @@ class Participant:
     signing_key: KeyText
 
 
-class Gate:
+class Authorization:
     """The signing key is in the run's document: no route to the key server is needed.
 
     A token is judged once. Of those that were found good the hash is remembered, so that hundreds
@@ -40,7 +40,7 @@ class Gate:
     def __init__(
         self,
         operator: OperatorCredential,
-        documents: Documents,
+        documents: RunDocuments,
         clock: Clock,
         most_remembered: int = MOST_REMEMBERED,
     ) -> None:

@@ -1,7 +1,5 @@
 """Updates: stored, checked, and what became of them."""
 
-from dataclasses import dataclass
-
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -10,25 +8,25 @@ from fedperm.wire.aggregator import SubmissionState
 from fedperm.wire.events import KeyCompromised, UpdateChecked, UpdateStored
 from fedperm.wire.signed import unverified
 from fedperm.wire.statements import Manifest
-from fedperm_aggregator.admission import Claim, Slot, StoredUpdate, judge
-from fedperm_aggregator.records import CheckTask, JobKind, Lease, Verdict
+from fedperm_aggregator.records import (
+    CheckTask,
+    Claim,
+    JobKind,
+    Lease,
+    NewUpdate,
+    Slot,
+    StoredUpdate,
+    Verdict,
+)
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.jobs import add_job, owned_job
 from fedperm_aggregator.stores.lookup import the_round, the_update
 from fedperm_aggregator.stores.views import slot_of
+from fedperm_aggregator.submissions.rules import judge
 from fedperm_aggregator.tables import UpdateRow
 
 
-@dataclass(frozen=True)
-class NewUpdate:
-    run: str
-    round: int
-    client: str
-    size: int
-    manifest: str
-
-
-class UpdateStore:
+class SubmissionStore:
     def __init__(self, database: Database) -> None:
         self.database = database
 

@@ -7,9 +7,9 @@ from fedperm.wire.aggregator import MANIFEST, SubmissionReceipt, SubmissionRepor
 from fedperm.wire.digest import CONTENT_DIGEST, parse_content_digest
 from fedperm.wire.message import Name
 from fedperm.wire.statements import RoundNumber
-from fedperm_aggregator.contributions import Upload
 from fedperm_aggregator.routes.access import Here, ThatClient, client_or_operator
 from fedperm_aggregator.routes.bulk import BULK, body_of, stated_size
+from fedperm_aggregator.submissions.intake import Upload
 
 router = APIRouter(prefix="/v1/runs/{run}/rounds/{number}/updates/{client}", tags=["updates"])
 
@@ -41,7 +41,7 @@ async def upload(
         sha256=parse_content_digest(request.headers.get(CONTENT_DIGEST)),
         manifest=request.headers.get(MANIFEST, ""),
     )
-    receipt, is_new = await here.contributions.take(head, body_of(request))
+    receipt, is_new = await here.intake.take(head, body_of(request))
     response.status_code = 201 if is_new else 200
     return receipt
 

@@ -4,42 +4,42 @@ import asyncio
 import logging
 
 from fedperm.errors import BusyError
-from fedperm_aggregator.attendance import Attendance
-from fedperm_aggregator.changes import Changes
-from fedperm_aggregator.conductor import Conductor
+from fedperm_aggregator.event_fanout import EventFanout
 from fedperm_aggregator.housekeeping import Housekeeping
 from fedperm_aggregator.jobs.runner import JobRunner
-from fedperm_aggregator.journal import Journal
+from fedperm_aggregator.presence import Attendance
+from fedperm_aggregator.rounds.scheduler import Scheduler
+from fedperm_aggregator.run_notifier import RunNotifier
 
 log = logging.getLogger(__name__)
 
 
-class Foreman:
+class BackgroundLoop:
     """Tests call `tick` and `drain` by hand; the service runs the loop."""
 
     def __init__(
         self,
-        conductor: Conductor,
+        scheduler: Scheduler,
         jobs: JobRunner,
         attendance: Attendance,
         housekeeping: Housekeeping,
-        journal: Journal,
-        changes: Changes,
+        fanout: EventFanout,
+        notifier: RunNotifier,
     ) -> None:
-        self._conductor = conductor
+        self._scheduler = scheduler
         self._jobs = jobs
         self._attendance = attendance
         self._housekeeping = housekeeping
-        self._journal = journal
-        self._changes = changes
+        self._fanout = fanout
+        self._notifier = notifier
         self._trouble = ""
         self._is_stopping = False
 
     async def tick(self) -> None:
         """Everything that is due now. Jobs are started, not waited for."""
         await asyncio.to_thread(self._work)
-        for run in await asyncio.to_thread(self._journal.read):
-            self._changes.announce(run)
+        for run in await asyncio.to_thread(self._fanout.read):
+            self._notifier.announce(run)
 
     async def drain(self) -> None:
         """Until the jobs that were started are done."""
@@ -88,7 +88,7 @@ class Foreman:
 
     def _work(self) -> None:
         self._jobs.keep_leases()
-        self._conductor.move_all()
+        self._scheduler.move_all()
         self._jobs.start_jobs()
         self._housekeeping.scrub()
         self._attendance.save()

@@ -1,7 +1,5 @@
 """Whether an upload may be stored: a pure judgement of what is known about its place."""
 
-from dataclasses import dataclass
-
 from fedperm.errors import (
     BodyError,
     BodyTooLargeError,
@@ -11,36 +9,9 @@ from fedperm.errors import (
     UnknownResourceError,
     UntrustedError,
 )
-from fedperm.wire.aggregator import RoundState, SubmissionState
+from fedperm.wire.aggregator import RoundState
 from fedperm.wire.statements import Manifest
-
-
-@dataclass(frozen=True)
-class StoredUpdate:
-    sha256: str
-    state: SubmissionState
-    received_at: float
-
-
-@dataclass(frozen=True)
-class Slot:
-    """One client's place in one round. `state` is None if the round was not opened,
-    `signing_key` is the one that the client joined with."""
-
-    state: RoundState | None
-    epoch: int
-    is_selected: bool
-    signing_key: str | None
-    stored: StoredUpdate | None
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What an upload says about itself, and who vouches for it."""
-
-    epoch: int
-    sha256: str
-    signing_key: str
+from fedperm_aggregator.records import Claim, Slot, StoredUpdate
 
 
 def judge(slot: Slot, claim: Claim) -> StoredUpdate | None:

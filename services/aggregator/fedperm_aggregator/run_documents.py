@@ -13,7 +13,7 @@ _REMEMBERED = 64
 """Runs or keys whose parsed form is kept."""
 
 
-class Documents:
+class RunDocuments:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
         self.of = lru_cache(_REMEMBERED)(self._document)

@@ -27,7 +27,7 @@ class Watch:
         self._loop.call_soon_threadsafe(self._changed.set)
 
 
-class Changes:
+class RunNotifier:
     def __init__(self) -> None:
         self._watches: dict[str, set[Watch]] = {}
         self.is_closing = False

@@ -19,19 +19,12 @@ from fedperm.wire.public_keys import signing_key
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import Manifest
 from fedperm_aggregator import blob_names
-from fedperm_aggregator.admission import (
-    Claim,
-    StoredUpdate,
-    check_digest,
-    check_manifest,
-    check_size,
-    judge,
-)
-from fedperm_aggregator.documents import Documents
-from fedperm_aggregator.gate import Participant
+from fedperm_aggregator.authorization import Participant
 from fedperm_aggregator.presence import Presence
+from fedperm_aggregator.records import Claim, NewUpdate, StoredUpdate
+from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.stores import Stores
-from fedperm_aggregator.stores.updates import NewUpdate
+from fedperm_aggregator.submissions.rules import check_digest, check_manifest, check_size, judge
 
 _NO_DIGEST = "0" * 64
 MOST_AT_ONCE = 2
@@ -58,17 +51,17 @@ class Contribution:
     claim: Claim
 
 
-class Contributions:
+class Intake:
     def __init__(
         self,
         stores: Stores,
-        documents: Documents,
+        documents: RunDocuments,
         blobs: BlobStore,
         presence: Presence,
         clock: Clock,
         idle_seconds: float,
     ) -> None:
-        self._updates = stores.updates
+        self._updates = stores.submissions
         self._documents = documents
         self._blobs = blobs
         self._presence = presence

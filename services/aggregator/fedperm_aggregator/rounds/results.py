@@ -11,10 +11,10 @@ from fedperm.wire.aggregator import (
     SubmissionReport,
 )
 from fedperm_aggregator import blob_names
-from fedperm_aggregator.documents import Documents
-from fedperm_aggregator.gate import Participant
+from fedperm_aggregator.authorization import Participant
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.presence import Presence
+from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.stores import Stores
 
 _MOST_REMEMBERED = 64
@@ -25,7 +25,7 @@ class Rounds:
     def __init__(
         self,
         stores: Stores,
-        documents: Documents,
+        documents: RunDocuments,
         blobs: BlobStore,
         participants: Participants,
         presence: Presence,

@@ -1,15 +1,25 @@
-"""One look at a run for all who wait for it: they are many, and most changes (somebody else's
-upload, say) concern none of them."""
+"""Long polls: a client waits for its next task, for a while and without holding a thread.
+
+One look at a run serves all who wait for it: they are many, and most changes (somebody else's
+upload, say) concern none of them.
+"""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
+from fedperm.clock import Clock
+from fedperm.errors import BusyError
 from fedperm.wire.aggregator import Task, TaskKind
-from fedperm_aggregator.changes import Changes
+from fedperm_aggregator.authorization import Participant
+from fedperm_aggregator.participants import Participants
+from fedperm_aggregator.presence import Presence
+from fedperm_aggregator.records import Progress
+from fedperm_aggregator.rounds.tasks import next_task
+from fedperm_aggregator.run_notifier import RunNotifier
 from fedperm_aggregator.stores import Stores
-from fedperm_aggregator.tasks import Progress, next_task
 
 log = logging.getLogger(__name__)
 
@@ -44,9 +54,9 @@ class Seat:
 class Lookouts:
     """A run has one while anybody waits for it."""
 
-    def __init__(self, stores: Stores, changes: Changes) -> None:
+    def __init__(self, stores: Stores, notifier: RunNotifier) -> None:
         self._stores = stores
-        self._changes = changes
+        self._notifier = notifier
         self._posted: dict[str, Lookout] = {}
 
     @contextmanager
@@ -54,7 +64,7 @@ class Lookouts:
         """Take a seat, then look, then wait: no move of the run is missed."""
         lookout = self._posted.get(run)
         if lookout is None:
-            lookout = self._posted[run] = Lookout(self._stores, self._changes, run)
+            lookout = self._posted[run] = Lookout(self._stores, self._notifier, run)
         lookout.seats.add(seat)
         try:
             yield lookout
@@ -66,8 +76,8 @@ class Lookouts:
 
 
 class Lookout:
-    def __init__(self, stores: Stores, changes: Changes, run: str) -> None:
-        self._changes = changes
+    def __init__(self, stores: Stores, notifier: RunNotifier, run: str) -> None:
+        self._notifier = notifier
         self._run = run
         self._look = SharedLook(lambda: asyncio.to_thread(stores.rounds.progress, run))
         self.seats: set[Seat] = set()
@@ -85,8 +95,8 @@ class Lookout:
 
     async def _look_out(self) -> None:
         seen: Progress | None = None
-        with self._changes.watch(self._run) as watch:
-            while not self._changes.is_closing:
+        with self._notifier.watch(self._run) as watch:
+            while not self._notifier.is_closing:
                 if await self._try_to_look() and self._look.newest != seen:
                     seen = self._look.newest
                     await self._tell(seen)
@@ -153,7 +163,7 @@ class SharedLook:
 
 
 def _task(progress: Progress, seat: Seat) -> Task:
-    return next_task(progress.seen_by(seat.client), seat.settled)
+    return next_task(progress, seat.client, seat.settled)
 
 
 async def _breathe() -> None:
@@ -163,3 +173,87 @@ async def _breathe() -> None:
     await asyncio.sleep(0)
     if loop.time() - start > LONG_TURN_SECONDS:
         await asyncio.sleep(BREATHER_SECONDS)
+
+
+PULSE_SECONDS = 5.0
+"""Whoever waits is online, and this often found to be still there; no database is asked for it."""
+
+
+@dataclass(frozen=True)
+class Poll:
+    """`is_gone` tells whether the client has hung up."""
+
+    run: str
+    settled: int
+    wait_seconds: float
+    is_gone: Callable[[], Awaitable[bool]]
+
+
+class LongPolls:
+    """A client holds one poll: a newer one ends the older, whose connection may be long dead."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        participants: Participants,
+        presence: Presence,
+        notifier: RunNotifier,
+        clock: Clock,
+        *,
+        longest_wait_seconds: float,
+        most_waiting: int,
+    ) -> None:
+        self._participants = participants
+        self._presence = presence
+        self._notifier = notifier
+        self._clock = clock
+        self._lookouts = Lookouts(stores, notifier)
+        self._longest_wait_seconds = longest_wait_seconds
+        self._most_waiting = most_waiting
+        self._held: dict[tuple[str, str], Seat] = {}
+
+    async def next_task(self, poll: Poll, who: Participant) -> Task:
+        """As soon as there is something to do; else WAIT when the time is up."""
+        await self._participants.admitted(poll.run, who)
+        seat = Seat(who.client, poll.settled)
+        with self._lookouts.seated(poll.run, seat) as lookout, self._held_by(poll.run, seat):
+            task = await lookout.task_of(seat)
+            self._hear(poll, seat)
+            if task.kind is TaskKind.WAIT:
+                await self._wait(poll, seat)
+                task = seat.task or task
+            return task
+
+    async def _wait(self, poll: Poll, seat: Seat) -> None:
+        """Until the bell rings, or the time is up."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + min(poll.wait_seconds, self._longest_wait_seconds)
+        while (left := end - loop.time()) > 0 and await self._is_wanted(poll, seat):
+            self._hear(poll, seat)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(seat.bell.wait(), min(left, PULSE_SECONDS))
+
+    async def _is_wanted(self, poll: Poll, seat: Seat) -> bool:
+        """Nothing to tell it yet, and the client has not hung up."""
+        if self._notifier.is_closing or seat.bell.is_set():
+            return False
+        return not await poll.is_gone()
+
+    def _hear(self, poll: Poll, seat: Seat) -> None:
+        self._presence.heard(poll.run, seat.client, self._clock.now())
+
+    @contextmanager
+    def _held_by(self, run: str, seat: Seat) -> Iterator[None]:
+        """A newer poll of the client makes an older one get up."""
+        key = (run, seat.client)
+        older = self._held.get(key)
+        if older is None and len(self._held) >= self._most_waiting:
+            raise BusyError(f"{len(self._held)} clients are waiting already", "ask again soon")
+        self._held[key] = seat
+        if older is not None:
+            older.ring()
+        try:
+            yield
+        finally:
+            if self._held.get(key) is seat:
+                del self._held[key]

@@ -7,8 +7,8 @@ import pytest
 
 from fedperm.errors import BusyError
 from fedperm.wire.aggregator import RunState, TaskKind
-from fedperm_aggregator.lookout import AT_ONCE, SharedLook
-from fedperm_aggregator.tasks import Progress
+from fedperm_aggregator.long_poll import AT_ONCE, SharedLook
+from fedperm_aggregator.records import Progress
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import Client
 
@@ -91,24 +91,6 @@ async def test_many_are_told_a_few_at_a_time():
         await asyncio.sleep(0)
         told.append(sum(one.done() for one in asked))
     assert max(after - before for before, after in pairwise(told)) <= AT_ONCE
-
-
-@pytest.mark.parametrize(
-    ("client", "is_asked", "has_sent"),
-    [("ada", True, True), ("ben", True, False), ("x", False, False)],
-)
-def test_what_one_client_sees_of_a_look_at_all(client, is_asked, has_sent):
-    progress = Progress(
-        RunState.RUNNING, 3, 4, 2, 99.0, asked=frozenset({"ada", "ben"}), sent=frozenset({"ada"})
-    )
-    view = progress.seen_by(client)
-    assert (view.settled, view.open.number, view.open.epoch) == (3, 4, 2)
-    assert (view.open.deadline_at, view.open.is_asked, view.open.has_sent) == (
-        99.0,
-        is_asked,
-        has_sent,
-    )
-    assert Progress(RunState.RUNNING, 3).seen_by(client).open is None
 
 
 async def test_a_client_whose_upload_was_acknowledged_is_never_asked_again(

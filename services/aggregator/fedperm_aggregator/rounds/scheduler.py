@@ -4,10 +4,10 @@ import logging
 from random import Random
 
 from fedperm.clock import Clock
-from fedperm_aggregator.documents import Documents
-from fedperm_aggregator.lifecycle import Decision, RunView, Wait, decide
 from fedperm_aggregator.presence import Presence
-from fedperm_aggregator.selection import select
+from fedperm_aggregator.records import Decision, RunView, Wait
+from fedperm_aggregator.rounds.rules import decide, select
+from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.stores import Stores
 
 log = logging.getLogger(__name__)
@@ -16,11 +16,11 @@ _MOST_STEPS = 4
 """Of one run at a time: an abort, say, and the next opening."""
 
 
-class Conductor:
+class Scheduler:
     def __init__(
         self,
         stores: Stores,
-        documents: Documents,
+        documents: RunDocuments,
         presence: Presence,
         clock: Clock,
         randomness: Random,

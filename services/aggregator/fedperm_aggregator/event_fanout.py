@@ -9,7 +9,8 @@ from typing import Protocol
 
 from fedperm.wire.events import EventKind
 from fedperm_aggregator.metrics import AggregatorMetrics
-from fedperm_aggregator.stores.events import EventStore, Happening
+from fedperm_aggregator.records import RunEvent
+from fedperm_aggregator.stores.events import EventStore
 
 log = logging.getLogger(__name__)
 
@@ -20,10 +21,10 @@ _GRAVE = {EventKind.KEY_COMPROMISED, EventKind.RUN_FAILED, EventKind.ROUND_ABORT
 class Watcher(Protocol):
     """Whoever else wants to know."""
 
-    def observe(self, happening: Happening) -> None: ...
+    def observe(self, run_event: RunEvent) -> None: ...
 
 
-class Journal:
+class EventFanout:
     """Begins with what happens from now on: counters of a process start at 0."""
 
     def __init__(
@@ -40,23 +41,23 @@ class Journal:
         while news := self._events.of_all(self._read_to):
             self._tell(news)
             self._read_to = news[-1].event.id
-            changed |= {happening.run for happening in news}
+            changed |= {run_event.run for run_event in news}
         return changed
 
-    def _tell(self, news: Sequence[Happening]) -> None:
-        for happening in news:
-            self._metrics.observe(happening.event)
+    def _tell(self, news: Sequence[RunEvent]) -> None:
+        for run_event in news:
+            self._metrics.observe(run_event.event)
             for watcher in self._watchers:
-                watcher.observe(happening)
-            _log(happening)
+                watcher.observe(run_event)
+            _log(run_event)
 
 
-def _log(happening: Happening) -> None:
-    event = happening.event
+def _log(run_event: RunEvent) -> None:
+    event = run_event.event
     level = logging.INFO
     if event.event in _NOISY:
         level = logging.DEBUG
     elif event.event in _GRAVE:
         level = logging.WARNING
-    where = {"run": happening.run, "round": event.round, "client": event.client}
+    where = {"run": run_event.run, "round": event.round, "client": event.client}
     log.log(level, event.event, extra={**where, "details": event.details.model_dump(mode="json")})

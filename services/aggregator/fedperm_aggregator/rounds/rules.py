@@ -5,89 +5,25 @@ asks does so inside the transaction that carries the decision out.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from random import Random
 
 from fedperm.run_document import RoundsSpec
 from fedperm.wire.aggregator import RoundState, RunState
+from fedperm_aggregator.records import (
+    Abort,
+    Complete,
+    Decision,
+    Extend,
+    Fail,
+    Open,
+    RoundView,
+    RunView,
+    Seal,
+    Wait,
+)
 
 Draw = Callable[[Sequence[str], int], tuple[str, ...]]
 """So many of these clients, at random."""
-
-
-@dataclass(frozen=True)
-class RoundView:
-    """The newest round. Counts are of the selected clients' updates by state."""
-
-    number: int
-    state: RoundState
-    deadline_at: float
-    extensions: int
-    selected: int
-    stored: int
-    valid: int
-    rejected: int
-
-    @property
-    def all_checked(self) -> bool:
-        return self.stored == 0 and self.valid + self.rejected == self.selected
-
-
-@dataclass(frozen=True)
-class RunView:
-    """`epoch` is the newest key epoch, 0 without one; `online` are clients that may be asked."""
-
-    state: RunState
-    has_model: bool
-    epoch: int
-    online: tuple[str, ...]
-    newest: RoundView | None
-    aborted_in_a_row: int
-
-
-@dataclass(frozen=True)
-class Wait:
-    """Nothing to do; the run's state and why it waits."""
-
-    state: RunState
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class Open:
-    number: int
-    epoch: int
-    selected: tuple[str, ...]
-    deadline_at: float
-
-
-@dataclass(frozen=True)
-class Seal:
-    number: int
-
-
-@dataclass(frozen=True)
-class Extend:
-    number: int
-    deadline_at: float
-
-
-@dataclass(frozen=True)
-class Abort:
-    number: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class Complete:
-    pass
-
-
-@dataclass(frozen=True)
-class Fail:
-    reason: str
-
-
-Decision = Wait | Open | Seal | Extend | Abort | Complete | Fail
 
 
 def decide(view: RunView, rules: RoundsSpec, now: float, draw: Draw) -> Decision:
@@ -154,3 +90,10 @@ def _opening(view: RunView, rules: RoundsSpec, now: float, draw: Draw) -> Open:
         selected=draw(view.online, rules.clients_per_round),
         deadline_at=now + rules.deadline_seconds,
     )
+
+
+def select(online: Sequence[str], count: int, randomness: Random) -> tuple[str, ...]:
+    """`count` of them, all if there are fewer; in the order of their names, which says nothing
+    about the draw."""
+    ordered = sorted(set(online))
+    return tuple(sorted(randomness.sample(ordered, min(count, len(ordered)))))
