@@ -98,11 +98,11 @@ class _Visitor:
                 "long poll",
                 lambda: self._api.next_task(RUN, guest.name, settled, WAIT_SECONDS, guest.token),  # noqa: B023
             )
-            if task.kind is TaskKind.FINISH:
+            if task.kind == TaskKind.FINISH:
                 return
-            if task.kind is TaskKind.TRAIN:
+            if task.kind == TaskKind.TRAIN:
                 await self._upload(task.round)
-            if task.kind is TaskKind.SETTLE:
+            if task.kind == TaskKind.SETTLE:
                 settled = task.round
                 self._stopwatch.hear(settled)
                 await self._settle(settled)

@@ -206,7 +206,7 @@ class Bench:
 
     async def asked(self, clients: list[Client], settled: int) -> list[Client]:
         """Those that have a task to train."""
-        return [c for c in clients if (await self.task(c, settled)).kind is TaskKind.TRAIN]
+        return [c for c in clients if (await self.task(c, settled)).kind == TaskKind.TRAIN]
 
     async def state(self, number: int) -> RoundState:
         return (await self.api.outcome(self.run, number, OPERATOR)).state

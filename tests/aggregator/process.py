@@ -106,7 +106,7 @@ async def until_open(bench: Bench, client: Client, settled: int) -> None:
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             task = await bench.api.next_task(bench.run, client.name, settled, 10.0, token)
-            if task.kind is TaskKind.TRAIN:
+            if task.kind == TaskKind.TRAIN:
                 return
 
 

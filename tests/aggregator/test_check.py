@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from random import Random
 
 import numpy as np
@@ -12,9 +13,10 @@ from fedperm.blobs.memory import MemoryBlobStore
 from fedperm.blobs.store import BlobRef
 from fedperm.errors import BlobError
 from fedperm.schemes.scheme import ignore_progress
+from fedperm.submissions import UPDATE, RoundContext
 from fedperm.uploads.form import UpdateTerms
 from fedperm.wire.aggregator import SubmissionState
-from fedperm_aggregator.jobs.check import CheckJob, check_update
+from fedperm_aggregator.jobs.check import CheckJob, check_submission
 from fedperm_aggregator.records import Verdict
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.aggregator.parties import (
@@ -47,8 +49,14 @@ def stored(
     return blobs.write("ada", prepared.body), document.content.terms(pair.public_key), prepared
 
 
-def job_of(upload: BlobRef, terms: UpdateTerms, prepared: Prepared) -> CheckJob:
-    return CheckJob(upload, terms, terms.body.digests(prepared.body))
+def job_of(
+    upload: BlobRef,
+    terms: UpdateTerms,
+    prepared: Prepared,
+    tensors: Mapping[str, str] | None = None,
+) -> CheckJob:
+    signed = terms.body.digests(prepared.body) if tensors is None else tensors
+    return CheckJob(UPDATE, upload, terms.body, signed, RoundContext(terms, 1, "ada", None))
 
 
 def summed_alone(upload: BlobRef, terms: UpdateTerms, pair: SecretKey):
@@ -62,7 +70,7 @@ def summed_alone(upload: BlobRef, terms: UpdateTerms, pair: SecretKey):
 def test_a_check_finds_the_norms_and_what_it_cost(blobs, server):
     upload, terms, prepared = stored(blobs, server, norm_bound={"limit": 0.5})
     start = time.process_time()
-    verdict = check_update(job_of(upload, terms, prepared))
+    verdict = check_submission(job_of(upload, terms, prepared))
     assert 0 < verdict.cpu_seconds <= time.process_time() - start
     assert (verdict.state, verdict.reveals_key, verdict.bounded) == (
         SubmissionState.VALID,
@@ -77,7 +85,7 @@ def test_a_check_finds_the_norms_and_what_it_cost(blobs, server):
 
 def test_without_a_bound_values_are_taken_as_they_are(blobs, server):
     upload, terms, prepared = stored(blobs, server, norm_bound=None)
-    verdict = check_update(job_of(upload, terms, prepared))
+    verdict = check_submission(job_of(upload, terms, prepared))
     assert verdict.state is SubmissionState.VALID
     assert (verdict.norm_before, verdict.norm_after, verdict.bounded) == (None, None, None)
     assert np.array_equal(summed_alone(upload, terms, server.pairs[1]), prepared.coded)
@@ -87,7 +95,7 @@ def test_a_tensor_that_the_manifest_does_not_name_is_held_against_its_sender(blo
     upload, terms, prepared = stored(blobs, server)
     for name in terms.body.digests(prepared.body):
         tensors = terms.body.digests(prepared.body) | {name: "0" * 64}
-        verdict = check_update(CheckJob(upload, terms, tensors))
+        verdict = check_submission(job_of(upload, terms, prepared, tensors))
         assert verdict.state is SubmissionState.REJECTED
         assert verdict.reason == "a tensor is not the one that its manifest names"
 
@@ -104,10 +112,10 @@ def test_an_upload_that_is_missing_or_cut_short_is_not_held_against_its_sender(b
     upload, terms, prepared = stored(blobs, server)
     blobs.write("ada", prepared.body[:-1])
     with pytest.raises(BlobError, match="has changed"):
-        check_update(job_of(upload, terms, prepared))
+        check_submission(job_of(upload, terms, prepared))
     blobs.remove("ada")
     with pytest.raises(BlobError, match="missing"):
-        check_update(job_of(upload, terms, prepared))
+        check_submission(job_of(upload, terms, prepared))
 
 
 def test_what_nobody_could_check_cost_nothing_and_reveals_nothing():

@@ -32,7 +32,7 @@ async def test_a_round_does_not_wait_for_the_slow_beyond_its_deadline(
     assert await opened.state(1) is RoundState.OPEN
     await pass_time(opened, 0.1, clients)
     assert await check_sum(opened, 1) == ("ada", "ben")
-    assert (await opened.task(clients[2], settled=0)).kind is TaskKind.SETTLE
+    assert (await opened.task(clients[2], settled=0)).kind == TaskKind.SETTLE
 
 
 async def test_a_round_with_too_few_is_extended_and_then_complete(
@@ -75,7 +75,7 @@ async def test_a_run_gives_up_after_so_many_aborted_rounds_in_a_row(
         await pass_time(opened, 20, clients)
     assert await status(opened) == (RunState.FAILED, "2 rounds in a row were aborted")
     assert (await opened.task(clients[0], settled=0)).round == 1
-    assert (await opened.task(clients[0], settled=2)).kind is TaskKind.FINISH
+    assert (await opened.task(clients[0], settled=2)).kind == TaskKind.FINISH
     with pytest.raises(RefusedError) as caught:
         await opened.api.resume(opened.run, OPERATOR)
     assert caught.value.status == 409
@@ -133,7 +133,7 @@ async def test_a_stopped_run_finishes_its_round_and_goes_on_when_resumed(
 ):
     assert (await opened.api.stop(opened.run, OPERATOR)).state is RunState.STOPPED
     assert (await opened.api.stop(opened.run, OPERATOR)).state is RunState.STOPPED
-    assert (await opened.task(clients[0])).kind is TaskKind.TRAIN
+    assert (await opened.task(clients[0])).kind == TaskKind.TRAIN
     await opened.contribute(1, *clients)
     await opened.aggregator.tick()
     await check_sum(opened, 1)
@@ -142,7 +142,7 @@ async def test_a_stopped_run_finishes_its_round_and_goes_on_when_resumed(
     assert (waiting.kind, waiting.run_state) == (TaskKind.WAIT, RunState.STOPPED)
     await opened.api.resume(opened.run, OPERATOR)
     await opened.aggregator.tick()
-    assert (await opened.task(clients[0], settled=1)).kind is TaskKind.TRAIN
+    assert (await opened.task(clients[0], settled=1)).kind == TaskKind.TRAIN
     told = [e.event for e in opened.aggregator.events.of_run(opened.run, 0)]
     assert told.count(EventKind.RUN_STOPPED) == told.count(EventKind.RUN_RESUMED) == 1
 

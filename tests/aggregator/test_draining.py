@@ -110,7 +110,7 @@ async def test_sigterm_ends_everything_within_30_seconds_and_loses_nothing(
 
         start = time.monotonic()
         process.signal(signal.SIGTERM)
-        assert (await poll).kind is TaskKind.WAIT
+        assert (await poll).kind == TaskKind.WAIT
         assert await stream
         go_on.set()
         assert (await slow).status_code == 201

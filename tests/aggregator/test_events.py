@@ -53,21 +53,21 @@ def _poisoned(bench: Bench, client: Client):
 async def test_a_run_tells_its_story(opened: Bench, clients: list[Client]):
     await whole_run(opened, clients)
     events = await stream(opened)
-    checks = ["update-checked"] * 3
+    checks = ["submission-checked"] * 3
     assert [e.event for e in events] == [
         "run-created",
         "initial-model",
         "key-epoch",
         *["participant-joined"] * 3,
         "round-opened",
-        *["update-stored"] * 3,
+        *["submission-stored"] * 3,
         *checks,
         "round-sealed",
         "round-published",
         "round-opened",
         "client-report",
-        "update-stored",
-        "update-checked",
+        "submission-stored",
+        "submission-checked",
         "participant-excluded",
         "run-stopped",
         "run-resumed",
@@ -77,7 +77,7 @@ async def test_a_run_tells_its_story(opened: Bench, clients: list[Client]):
     ]
     ids = [event.id for event in events]
     assert ids == sorted(set(ids))
-    rejected = [e for e in events if e.event == EventKind.UPDATE_CHECKED][-1]
+    rejected = [e for e in events if e.event == EventKind.SUBMISSION_CHECKED][-1]
     assert (rejected.round, rejected.client) == (2, "ada")
     assert rejected.details.state == "rejected"
 
@@ -172,7 +172,9 @@ async def test_a_round_that_is_published_tells_its_steps_in_full(
     opening = {"epoch": 1, "selected": NAMES, "deadline_at": START + 60}
     assert told.of(EventKind.ROUND_OPENED) == [(0, 1, "", opening)]
     size = len(opened.sent[1, "ada"].body)
-    assert told.of(EventKind.UPDATE_STORED) == [(7, 1, name, {"size": size}) for name in NAMES]
+    assert told.of(EventKind.SUBMISSION_STORED) == [
+        (7, 1, name, {"kind": "update", "size": size}) for name in NAMES
+    ]
     sealing = {"members": NAMES, "seconds": 9}
     assert told.of(EventKind.ROUND_SEALED) == [(9, 1, "", sealing)]
     aggregate = await opened.api.aggregate(opened.run, 1, OPERATOR)
@@ -192,10 +194,11 @@ async def test_a_check_is_told_with_the_norms_before_and_after(bench: Bench, cli
     await bench.contribute(1, clients[0])
     bench.clock.advance(3)
     await bench.aggregator.tick()
-    ((at, number, name, details),) = Told(bench).of(EventKind.UPDATE_CHECKED)
+    ((at, number, name, details),) = Told(bench).of(EventKind.SUBMISSION_CHECKED)
     report = await bench.api.submission(UPDATE, bench.run, 1, "ada", OPERATOR)
     assert (at, number, name) == (3, 1, "ada")
     assert details == {
+        "kind": "update",
         "state": "valid",
         "reason": "",
         "norm_before": report.norm_before,

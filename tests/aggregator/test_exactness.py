@@ -18,7 +18,7 @@ async def test_a_whole_run_is_exact(opened: Bench, clients: list[Client]):
         assert await check_sum(opened, number) == ("ada", "ben", "cleo")
     status = await opened.api.run(opened.run, OPERATOR)
     assert status.state is RunState.COMPLETED
-    assert (await opened.task(clients[0], settled=2)).kind is TaskKind.FINISH
+    assert (await opened.task(clients[0], settled=2)).kind == TaskKind.FINISH
 
 
 async def test_some_updates_are_bounded_and_some_are_not(opened: Bench, clients: list[Client]):
@@ -60,7 +60,7 @@ async def test_rounds_with_sampling_drop_outs_and_a_late_joiner_are_exact(bench:
     assert len(groups) > 1
     late = [(await bench.task(clients[5], settled)).round for settled in range(4)]
     assert late == [1, 2, 3, 4]
-    assert (await bench.task(clients[5], 4)).kind is TaskKind.FINISH
+    assert (await bench.task(clients[5], 4)).kind == TaskKind.FINISH
 
 
 async def test_a_new_key_epoch_is_used_from_the_next_round_on(opened: Bench, clients: list[Client]):

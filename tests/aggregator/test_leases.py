@@ -44,9 +44,9 @@ async def test_a_worker_that_is_slow_keeps_its_job_while_it_says_so(
             opened.clock.advance(10)
             await opened.aggregator.services.background.tick()
             await other.tick()
-        assert await events(opened, EventKind.UPDATE_CHECKED) == []
+        assert await events(opened, EventKind.SUBMISSION_CHECKED) == []
         assert gate.jobs == 1
-    assert len(await events(opened, EventKind.UPDATE_CHECKED)) == 1
+    assert len(await events(opened, EventKind.SUBMISSION_CHECKED)) == 1
 
 
 async def test_a_check_that_was_stopped_past_its_lease_writes_nothing(
@@ -58,13 +58,13 @@ async def test_a_check_that_was_stopped_past_its_lease_writes_nothing(
         await opened.aggregator.services.background.tick()
         gate.wait_for_work()
         await other.tick()
-        assert await events(opened, EventKind.UPDATE_CHECKED) == []
+        assert await events(opened, EventKind.SUBMISSION_CHECKED) == []
         opened.clock.advance(16)
         await other.tick()
-        assert len(await events(opened, EventKind.UPDATE_CHECKED)) == 3
+        assert len(await events(opened, EventKind.SUBMISSION_CHECKED)) == 3
         assert await check_sum(opened, 1) == ("ada", "ben", "cleo")
         assert (await opened.upload(clients[0], 1, opened.sent[1, "ada"])).state == "included"
-    assert len(await events(opened, EventKind.UPDATE_CHECKED)) == 3
+    assert len(await events(opened, EventKind.SUBMISSION_CHECKED)) == 3
     assert (await opened.upload(clients[0], 1, opened.sent[1, "ada"])).state == "included"
 
 
@@ -80,8 +80,8 @@ async def test_whoever_lost_a_check_writes_nothing_while_another_is_at_it(
             opened.clock.advance(16)
             await other.services.background.tick()
             second.wait_for_work()
-        assert await events(opened, EventKind.UPDATE_CHECKED) == []
-    assert len(await events(opened, EventKind.UPDATE_CHECKED)) == 1
+        assert await events(opened, EventKind.SUBMISSION_CHECKED) == []
+    assert len(await events(opened, EventKind.SUBMISSION_CHECKED)) == 1
 
 
 async def test_whoever_lost_a_fold_publishes_nothing_while_another_is_at_it(
@@ -249,7 +249,7 @@ def workers_that_lose(executor: Executor, lost: type[Exception]) -> Workers:
 
 
 def sender_of(job: CheckJob) -> str:
-    return job.upload.url.rpartition("/")[2].split(".")[0]
+    return job.context.client
 
 
 class Mortal(Executor):
@@ -344,8 +344,8 @@ async def test_an_upload_that_kills_workers_is_set_aside_and_takes_no_other_with
     }
     assert len(failures) == MAX_LOST - 1
     metrics = (await opened.aggregator.http.get("/metrics")).text.splitlines()
-    assert 'fedperm_updates_total{state="dropped"} 1.0' in metrics
-    assert 'fedperm_updates_total{state="rejected"} 0.0' in metrics
+    assert 'fedperm_submissions_total{kind="update",state="dropped"} 1.0' in metrics
+    assert 'fedperm_submissions_total{kind="update",state="rejected"} 0.0' in metrics
     again = await opened.upload(clients[1], 1, opened.sent[1, "ben"])
     assert again.state is SubmissionState.DROPPED
     assert (await opened.task(clients[1], settled=1)).round == 2

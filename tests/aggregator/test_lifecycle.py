@@ -8,20 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedperm.errors import ParameterError
 from fedperm.run_document import RoundsSpec
 from fedperm.wire.aggregator import RoundState, RunState
 from fedperm_aggregator.records import (
     Abort,
+    Advance,
+    BegunPhase,
     Complete,
     Decision,
     Extend,
     Fail,
+    JobKind,
     Open,
     RoundView,
     RunView,
-    Seal,
     Wait,
 )
+from fedperm_aggregator.rounds.phases import COLLECT, FOLD, RoundPhases
 from fedperm_aggregator.rounds.rules import decide, select
 
 RULES = RoundsSpec(
@@ -38,13 +42,18 @@ DEADLINE = 1000.0
 OPEN = RoundView(
     number=1,
     state=RoundState.OPEN,
+    phase="collect",
     deadline_at=DEADLINE,
     extensions=0,
-    selected=4,
+    asked=4,
     stored=0,
     valid=0,
     rejected=0,
+    members=(),
+    has_aggregate=False,
 )
+CLOSED = replace(OPEN, state=RoundState.PUBLISHED, phase="")
+TO_FOLD = Advance(1, BegunPhase("fold", RoundState.SEALED, job=JobKind.FOLD))
 RUN = RunView(
     state=RunState.RUNNING,
     has_model=True,
@@ -60,7 +69,12 @@ def first(clients: Any, count: int) -> tuple[str, ...]:
 
 
 def decision(view: RunView, now: float = DEADLINE - 1) -> Decision:
-    return decide(view, RULES, now, first)
+    return decide(view, RoundPhases([COLLECT, FOLD]), RULES, now, first)
+
+
+def opening(number: int, asked: tuple[str, ...], deadline_at: float) -> Open:
+    phase = BegunPhase("collect", RoundState.OPEN, "update", asked, deadline_at)
+    return Open(number, 5, phase)
 
 
 def of_round(now: float, **changes: Any) -> Decision:
@@ -74,10 +88,10 @@ BEFORE, AFTER = DEADLINE - 0.001, DEADLINE
     ("now", "counts", "expected"),
     [
         (BEFORE, {"valid": 3}, Wait(RunState.RUNNING)),
-        (BEFORE, {"valid": 4}, Seal(1)),
-        (BEFORE, {"valid": 2, "rejected": 2}, Seal(1)),
+        (BEFORE, {"valid": 4}, TO_FOLD),
+        (BEFORE, {"valid": 2, "rejected": 2}, TO_FOLD),
         (BEFORE, {"valid": 3, "stored": 1}, Wait(RunState.RUNNING)),
-        (AFTER, {"valid": 2}, Seal(1)),
+        (AFTER, {"valid": 2}, TO_FOLD),
         (AFTER, {"valid": 2, "stored": 1}, Wait(RunState.RUNNING)),
         (AFTER, {"valid": 1}, Extend(1, AFTER + 20.0)),
         (AFTER + 3600, {"valid": 1}, Extend(1, AFTER + 3620.0)),
@@ -104,8 +118,20 @@ def test_a_round_that_cannot_succeed_is_aborted_with_the_reason(now, counts):
     )
 
 
+SEALED = {"state": RoundState.SEALED, "phase": "fold", "asked": 0}
+
+
 def test_a_sealed_round_is_left_to_be_folded():
-    assert of_round(AFTER + 1e6, state=RoundState.SEALED, valid=2) == Wait(RunState.RUNNING)
+    assert of_round(AFTER + 1e6, **SEALED) == Wait(RunState.RUNNING)
+
+
+def test_a_round_is_closed_when_it_is_folded():
+    assert of_round(BEFORE, **SEALED, has_aggregate=True) == Advance(1, None)
+
+
+def test_a_phase_that_this_version_does_not_know_is_named():
+    with pytest.raises(ParameterError, match="phase vote, which this version does not know"):
+        of_round(BEFORE, phase="vote")
 
 
 @pytest.mark.parametrize(
@@ -122,25 +148,24 @@ def test_the_first_round_waits_and_says_for_what(changes, reason):
 
 
 def test_the_first_round_opens_when_enough_are_there():
-    assert decision(RUN, 100.0) == Open(1, 5, ("a", "b", "c"), 160.0)
+    assert decision(RUN, 100.0) == opening(1, ("a", "b", "c"), 160.0)
 
 
 def test_later_rounds_need_no_more_than_the_minimum():
-    settled = replace(OPEN, state=RoundState.PUBLISHED)
-    view = replace(RUN, newest=settled, online=("a", "b"))
-    assert decision(view, 100.0) == Open(2, 5, ("a", "b"), 160.0)
+    view = replace(RUN, newest=CLOSED, online=("a", "b"))
+    assert decision(view, 100.0) == opening(2, ("a", "b"), 160.0)
     alone = decision(replace(view, online=("a",)))
     assert alone == Wait(RunState.WAITING, "waits for clients: 1 of 2 online")
 
 
 def test_a_run_completes_after_its_rounds_also_if_the_last_one_was_aborted():
     for state, aborted in ((RoundState.PUBLISHED, 0), (RoundState.ABORTED, 1)):
-        last = replace(OPEN, number=3, state=state)
+        last = replace(CLOSED, number=3, state=state)
         assert decision(replace(RUN, newest=last, aborted_in_a_row=aborted)) == Complete()
 
 
 def test_a_run_fails_after_so_many_aborted_rounds_in_a_row():
-    aborted = replace(OPEN, number=2, state=RoundState.ABORTED)
+    aborted = replace(CLOSED, number=2, state=RoundState.ABORTED)
     failed = decision(replace(RUN, newest=aborted, aborted_in_a_row=2))
     assert failed == Fail("2 rounds in a row were aborted")
 
@@ -152,26 +177,30 @@ def test_a_stopped_run_finishes_its_round_and_opens_no_other():
     assert isinstance(under_way, Wait)
     assert under_way.state is RunState.STOPPED
     full = replace(OPEN, valid=4)
-    assert decision(replace(stopped, newest=full)) == Seal(1)
+    assert decision(replace(stopped, newest=full)) == TO_FOLD
 
 
 times = st.floats(0, 4000)
-states = st.sampled_from([RoundState.OPEN, RoundState.SEALED])
+places = st.sampled_from([(RoundState.OPEN, "collect"), (RoundState.SEALED, "fold")])
 
 
 @st.composite
 def rounds(draw: st.DrawFn) -> RoundView:
     selected = draw(st.integers(2, 6))
     fates = draw(st.lists(st.sampled_from("svr-"), min_size=selected, max_size=selected))
+    state, phase = draw(places)
     return RoundView(
         number=draw(st.integers(1, 3)),
-        state=draw(states),
+        state=state,
+        phase=phase,
         deadline_at=draw(times),
         extensions=draw(st.integers(0, 1)),
-        selected=selected,
+        asked=selected,
         stored=fates.count("s"),
         valid=fates.count("v"),
         rejected=fates.count("r"),
+        members=(),
+        has_aggregate=False,
     )
 
 
@@ -188,7 +217,7 @@ views = st.builds(
 
 @given(views, times)
 def test_no_round_is_sealed_too_small_or_before_all_that_was_stored_is_checked(view, now):
-    if isinstance(decision(view, now), Seal):
+    if isinstance(decision(view, now), Advance):
         assert view.newest.stored == 0
         assert view.newest.valid >= RULES.min_contributors
         assert view.newest.state is RoundState.OPEN
@@ -197,8 +226,8 @@ def test_no_round_is_sealed_too_small_or_before_all_that_was_stored_is_checked(v
 @given(views, times)
 def test_a_round_is_settled_at_once_when_all_are_checked(view, now):
     newest = view.newest
-    if newest.state is RoundState.OPEN and newest.valid + newest.rejected == newest.selected:
-        assert isinstance(decision(view, now), Seal | Abort)
+    if newest.state is RoundState.OPEN and newest.valid + newest.rejected == newest.asked:
+        assert isinstance(decision(view, now), Advance | Abort)
 
 
 @given(views, times)

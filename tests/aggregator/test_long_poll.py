@@ -103,6 +103,6 @@ async def test_a_client_whose_upload_was_acknowledged_is_never_asked_again(
     for _ in range(20):
         held = asyncio.create_task(opened.api.next_task(opened.run, "ada", 0, 5.0, token))
         task = await opened.task(ben)
-        assert task.kind is TaskKind.TRAIN
+        assert task.kind == TaskKind.TRAIN
         newer = await opened.task(ada)
         assert (newer.kind, (await held).kind) == (TaskKind.WAIT, TaskKind.WAIT)

@@ -109,7 +109,10 @@ async def test_a_disk_that_stays_full_for_long_aborts_no_round(
 
 @pytest.mark.parametrize(
     ("error", "moment"),
-    [(FULL, "SubmissionStore.settle.uncommitted"), (LOCKED, "RoundStore.publish.uncommitted")],
+    [
+        (FULL, "SubmissionStore.settle.uncommitted"),
+        (LOCKED, "RoundStore.keep_aggregate.uncommitted"),
+    ],
     ids=["check", "fold"],
 )
 async def test_what_cannot_be_committed_is_done_again(
@@ -164,7 +167,7 @@ async def test_work_that_could_not_be_written_is_not_begun(
     ("moment", "said"),
     [
         ("JobStore.claim.uncommitted", "a tick failed"),
-        ("RoundStore.advance.Seal.uncommitted", "run digits cannot go on for now"),
+        ("RoundStore.advance.Advance.uncommitted", "run digits cannot go on for now"),
         ("SubmissionStore.settle.uncommitted", "a job has to wait: the database has no room left"),
     ],
 )
@@ -173,7 +176,7 @@ async def test_trouble_is_logged_once_however_long_it_lasts(
 ):
     """The log may lie on the disk that is full."""
     background = opened.aggregator.services.background
-    await opened.contribute(1, *clients[: 3 if "Seal" in moment else 1])
+    await opened.contribute(1, *clients[: 3 if "Advance" in moment else 1])
     with failing(FULL, moment) as times:
         loop = asyncio.create_task(background.run(0.0))
         async with asyncio.timeout(PATIENCE_SECONDS):

@@ -79,7 +79,7 @@ async def test_a_name_that_has_joined_belongs_to_its_signing_key(standing: Bench
     assert await put_join(standing, impostor) == 409
     assert await refusal(standing.beat(impostor)) == (403, "forbidden")
     assert await refusal(standing.task(impostor)) == (403, "forbidden")
-    assert (await standing.task(standing.clients[0])).kind is TaskKind.TRAIN
+    assert (await standing.task(standing.clients[0])).kind == TaskKind.TRAIN
 
 
 async def test_whoever_has_not_joined_has_no_tasks(standing: Bench):
@@ -136,7 +136,7 @@ async def test_an_excluded_client_is_asked_no_more(opened: Bench, clients: list[
     assert first.included == ("ada", "ben", "cleo")
     second = await opened.api.outcome(opened.run, 2, OPERATOR)
     assert second.selected == ("ben", "cleo")
-    assert (await opened.task(clients[0], settled=1)).kind is TaskKind.WAIT
+    assert (await opened.task(clients[0], settled=1)).kind == TaskKind.WAIT
     token = opened.server.token(clients[0])  # while it lives, everything published can be read
     published = await opened.api.aggregate(opened.run, 1, OPERATOR)
     assert await opened.api.aggregate(opened.run, 1, token) == published
@@ -225,7 +225,7 @@ async def test_a_newer_poll_of_a_client_ends_the_older(bench: Bench, clients: li
     older = waiting(bench, clients[0])
     assert await is_held(bench, clients[:1], older)
     newer = waiting(bench, clients[0], seconds=0.05)
-    assert (await older).kind is (await newer).kind is TaskKind.WAIT
+    assert (await older).kind is (await newer).kind == TaskKind.WAIT
 
 
 async def test_a_client_that_hangs_up_does_not_stay_online(bench: Bench, clients: list[Client]):
@@ -261,7 +261,7 @@ async def test_long_polls_end_at_once_when_the_aggregator_stops(
     poll = waiting(bench, clients[0])
     assert await is_held(bench, clients[:1], poll)
     bench.aggregator.services.notifier.close()
-    assert (await asyncio.wait_for(poll, 10)).kind is TaskKind.WAIT
+    assert (await asyncio.wait_for(poll, 10)).kind == TaskKind.WAIT
 
 
 async def test_beyond_the_most_that_may_wait_clients_are_sent_away(

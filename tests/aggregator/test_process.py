@@ -126,7 +126,7 @@ async def test_a_refusal_reaches_its_sender_and_a_stop_ends_streams_and_polls(
                 await asyncio.sleep(0.02)
         start = time.monotonic()
         ending = asyncio.create_task(process.end(signal.SIGTERM))
-        assert (await poll).kind is TaskKind.WAIT
+        assert (await poll).kind == TaskKind.WAIT
         code = await ending
     assert time.monotonic() - start < 20  # and not the 30 s that requests may take
     assert code == 0

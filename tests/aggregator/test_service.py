@@ -96,9 +96,9 @@ async def test_metrics_count_what_happened(opened: Bench, clients: list[Client])
     text = (await opened.aggregator.http.get("/metrics")).text
     size = 3 * len(opened.sent[1, "ada"].body)
     for line in (
-        'fedperm_updates_total{state="stored"} 3.0',
-        'fedperm_updates_total{state="valid"} 3.0',
-        'fedperm_updates_total{state="included"} 3.0',
+        'fedperm_submissions_total{kind="update",state="stored"} 3.0',
+        'fedperm_submissions_total{kind="update",state="valid"} 3.0',
+        'fedperm_submissions_total{kind="update",state="included"} 3.0',
         'fedperm_rounds_total{state="opened"} 1.0',
         'fedperm_rounds_total{state="sealed"} 1.0',
         'fedperm_rounds_total{state="published"} 1.0',

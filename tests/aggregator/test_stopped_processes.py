@@ -119,7 +119,7 @@ async def test_a_worker_that_stands_still_in_a_fold_goes_on_or_is_replaced_and_n
             assert await events(bench, EventKind.JOB_FAILED, settled) == 0
             aggregates = tmp_path.glob(f"state/runs/*/rounds/{settled}/aggregate.*")
             assert len(list(aggregates)) == 1
-        assert await events(bench, EventKind.UPDATE_CHECKED, number + 1) == 2
+        assert await events(bench, EventKind.SUBMISSION_CHECKED, number + 1) == 2
 
 
 async def test_an_aggregator_that_stood_still_past_leases_and_deadlines_goes_on(
@@ -152,4 +152,4 @@ async def test_an_aggregator_that_stood_still_past_leases_and_deadlines_goes_on(
         assert is_alive(worker)
         await until_open(bench, clients[0], 2)
         assert await events(bench, EventKind.ROUND_PUBLISHED, 1) == 1
-        assert await events(bench, EventKind.UPDATE_CHECKED, 2) == 3
+        assert await events(bench, EventKind.SUBMISSION_CHECKED, 2) == 3

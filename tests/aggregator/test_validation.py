@@ -125,9 +125,9 @@ async def test_whoever_sent_a_factor_of_the_key_is_asked_no_more(
     events = opened.aggregator.events.of_run(opened.run, 0)
     assert [e.event for e in events if e.client == "ada"] == [
         EventKind.PARTICIPANT_JOINED,
-        EventKind.UPDATE_STORED,
+        EventKind.SUBMISSION_STORED,
         EventKind.PARTICIPANT_EXCLUDED,
-        EventKind.UPDATE_CHECKED,
+        EventKind.SUBMISSION_CHECKED,
         EventKind.KEY_COMPROMISED,
     ]
     listed = (await opened.api.participants(opened.run, OPERATOR)).participants

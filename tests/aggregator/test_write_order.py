@@ -64,7 +64,7 @@ async def test_an_upload_is_durable_then_counted_then_acknowledged(
         synced(received, len(opened.sent[1, "ben"].body)),
         renamed(received, path),
         synced(path.parent),
-        committed("events", "jobs", "updates"),
+        committed("events", "jobs", "submissions"),
         answered(201),
     ]
 
@@ -77,7 +77,7 @@ async def test_folders_are_durable_before_an_upload_in_them_is_counted(
     made = [effect.where for effect in seen if effect.what == "mkdir"]
     rounds = run_folder(opened) / "rounds"
     assert made == [rounds, rounds / "1", rounds / "1" / "uploads"]
-    counted = seen.index(committed("events", "jobs", "updates"))
+    counted = seen.index(committed("events", "jobs", "submissions"))
     for folder in made:
         assert seen.index(Effect("mkdir", folder)) < seen.index(synced(folder.parent)) < counted
 
@@ -120,14 +120,16 @@ async def test_an_aggregate_is_durable_then_published_then_the_uploads_go(
     assert reference is not None
     path = run_folder(opened) / "rounds" / "1" / f"aggregate.{reference.sha256}.safetensors"
     unfinished = path.with_name(path.name + ".new")
-    published, scrubbed = committed("events", "jobs", "rounds", "updates"), committed("rounds")
+    kept, scrubbed = committed("jobs", "rounds"), committed("rounds")
+    published = committed("events", "rounds", "submissions")
     of_files = {"fsync", "rename", "unlink"}
-    concerned = [e for e in seen if e in {published, scrubbed} or e.what in of_files]
-    assert concerned[:4] == [
+    concerned = [e for e in seen if e in {kept, published, scrubbed} or e.what in of_files]
+    assert concerned[:5] == [
         synced(unfinished, reference.size),
         renamed(unfinished, path),
         synced(path.parent),
+        kept,
         published,
     ]
-    assert set(concerned[4:7]) == {removed(upload_of(opened, client)) for client in clients}
-    assert concerned[7:] == [synced(path.parent / "uploads"), scrubbed]
+    assert set(concerned[5:8]) == {removed(upload_of(opened, client)) for client in clients}
+    assert concerned[8:] == [synced(path.parent / "uploads"), scrubbed]

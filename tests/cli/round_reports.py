@@ -22,6 +22,9 @@ def round_report(number: int, accuracies: Sequence[float | None]) -> RoundReport
     """One client an accuracy; None tests nothing. The last one's norm was bounded."""
     clients = tuple(f"c{index}" for index in range(len(accuracies)))
     return RoundReport(
+        phase="",
+        collects="",
+        asked=(),
         outcome=RoundOutcome(
             round=number,
             state=RoundState.PUBLISHED,

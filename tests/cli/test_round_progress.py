@@ -14,14 +14,14 @@ from fedperm.wire.events import (
     RoundOpened,
     RoundPublished,
     RoundSealed,
-    UpdateChecked,
-    UpdateStored,
+    SubmissionChecked,
+    SubmissionStored,
 )
 from fedperm_cli.run.round_progress import FinishedRounds, RoundProgress, progress_after
 
-STORED = UpdateStored(size=1)
+STORED = SubmissionStored(size=1)
 ABORTED = RoundAborted(reason="too few", dropped=0)
-VALID = UpdateChecked(
+VALID = SubmissionChecked(
     state=SubmissionState.VALID, reason="", norm_before=None, norm_after=None, bounded=None
 )
 REPORT = ClientReported(

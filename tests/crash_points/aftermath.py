@@ -33,7 +33,7 @@ def contradictions(state: Path) -> list[str]:
 def missing(state: Path, acknowledged: set[Place]) -> list[str]:
     """Updates that a client was told are there."""
     with reading(state) as database:
-        kept = set(database.execute("SELECT run, round, client FROM updates"))
+        kept = set(database.execute("SELECT run, round, client FROM submissions"))
     return [f"the acknowledged update {place}" for place in acknowledged - kept]
 
 
@@ -61,7 +61,7 @@ def _models(database: sqlite3.Connection, state: Path) -> Iterator[str]:
 
 
 def _updates(database: sqlite3.Connection, state: Path) -> Iterator[str]:
-    query = "SELECT run, round, client, sha256 FROM updates WHERE state IN (?, ?)"
+    query = "SELECT run, round, client, sha256 FROM submissions WHERE state IN (?, ?)"
     for run, number, client, sha256 in database.execute(query, _NEEDED):
         uploads = state / "runs" / run / "rounds" / str(number) / "uploads"
         if not _holds(uploads / f"{client}.{sha256}.safetensors", sha256):

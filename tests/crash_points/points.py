@@ -41,7 +41,7 @@ ROUND = {
         *transaction("ParticipantStore.exclude", "SubmissionStore.settle"),
         *done("FileBlobStore.remove"),
     ),
-    "seal": transaction("RoundStore.advance.Seal"),
+    "seal": transaction("RoundStore.advance.Advance"),
     "start": (
         *done("FileBlobStore.sweep_incoming", "FileBlobStore.sweep"),
         *transaction("JobStore.free_all"),
@@ -49,7 +49,7 @@ ROUND = {
     "fold": (
         *transaction("EventStore.progress"),
         *file("FileBlobStore.write"),
-        *transaction("RoundStore.publish"),
+        *transaction("RoundStore.keep_aggregate"),
     ),
     "scrub": (*done("FileBlobStore.remove_all"), *transaction("RoundStore.mark_scrubbed")),
     "report": transaction("ReportStore.add"),

@@ -16,7 +16,6 @@ UNMARKED = {
     "FileBlobStore.check_room": "a file without a name, which is gone when it is closed",
     "JobRunner._lose": "replaces a pool of processes, no file",
     "_delete": "within FileBlobStore.remove_all, sweep_incoming and sweep",
-    "FoldHandler.perform": "publishes by RoundStore.publish",
     "Outbox.__init__": "removes files that were never given a name",
     "_locked": "a lock file holds nothing",
     "sole_user": "a lock file holds nothing",
@@ -30,7 +29,7 @@ UNMARKED = {
 
 
 def step_of(moment: str) -> str:
-    """RoundStore.advance.Seal.done is a moment of RoundStore.advance."""
+    """RoundStore.advance.Advance.done is a moment of RoundStore.advance."""
     *names, _moment = moment.split(".")
     return ".".join(names[:2])
 

@@ -12,6 +12,7 @@ from fedperm.crash_points import watching
 from fedperm.uploads.masks import Masks
 from fedperm_aggregator import blob_names
 from fedperm_aggregator.submissions.intake import Intake
+from fedperm_aggregator.submissions.rules import judge
 from tests.aggregator.bench import Aggregator, quick_folder
 from tests.aggregator.parties import ManualClock
 from tests.crash_points.aftermath import contradictions, missing, repetitions
@@ -83,7 +84,7 @@ async def test_an_upload_whose_file_or_row_is_gone_is_found(aggregator: Immortal
     for change in (upload.unlink, lambda: upload.write_bytes(whole[:-1] + b"?")):
         change()
         assert aggregator.found == [f"the update of {PLACE[2]} for round 1 of {RUN} has no file"]
-    aggregator.alter("DELETE FROM updates")
+    aggregator.alter("DELETE FROM submissions")
     assert aggregator.found == [f"the acknowledged update {PLACE}"]
 
 
@@ -125,10 +126,10 @@ def at(moment: str) -> Callable[[str], None]:
 async def test_a_row_that_is_written_before_its_file_is_found(
     aggregator: Immortal, run: CountedRun, monkeypatch: pytest.MonkeyPatch
 ):
-    def reversed_order(self, contribution, received):
-        new, claim = contribution.new, contribution.claim
-        stored = self._updates.store(new, claim, self._clock.now())
-        name = blob_names.upload(new.run, new.round, new.client, claim.sha256)
+    def reversed_order(self, admitted, received):
+        new, claim = admitted.new, admitted.claim
+        stored = self._submissions.store(new, lambda slot: judge(slot, claim), self._clock.now())
+        name = blob_names.submission(new.place, claim.sha256)
         self._blobs.keep(received, name)
         return stored
 

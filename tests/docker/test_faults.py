@@ -75,7 +75,9 @@ class Scenario:
 
         def waiting() -> int:
             newest = self.view.rounds()[-1]
-            missing = set(newest["outcome"]["selected"]) - {u["client"] for u in newest["updates"]}
+            missing = set(newest["outcome"]["selected"]) - {
+                u["client"] for u in newest["submissions"]
+            }
             is_held = newest["outcome"]["state"] == "open" and missing == {name}
             return int(newest["outcome"]["round"]) if is_held else 0
 
@@ -154,9 +156,9 @@ def test_every_round_counts_every_update_once(ended):
 
 def test_no_acknowledged_update_is_left_out(ended):
     for report in ended.view.published():
-        stored = {update["client"] for update in report["updates"]}
+        stored = {update["client"] for update in report["submissions"]}
         assert stored == set(report["outcome"]["included"])
-        assert {update["state"] for update in report["updates"]} == {"included"}
+        assert {update["state"] for update in report["submissions"]} == {"included"}
 
 
 def test_faults_were_real(ended):

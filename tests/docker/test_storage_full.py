@@ -72,7 +72,7 @@ def test_no_round_is_aborted_and_no_update_left_out(ended):
     assert [r["outcome"]["state"] for r in rounds] == ["published"] * KNOBS["ROUNDS"]
     for report in rounds:
         assert len(report["outcome"]["included"]) == CLIENTS
-        assert {update["state"] for update in report["updates"]} == {"included"}
+        assert {update["state"] for update in report["submissions"]} == {"included"}
 
 
 def test_all_clients_hold_the_model_of_all_updates(ended):

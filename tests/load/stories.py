@@ -27,7 +27,14 @@ WATCHED = Watched(SAMPLES, SAMPLES[1:])
 
 def update(client: str, state: str = "included") -> dict[str, Any]:
     norms = {"norm_before": 1.0, "norm_after": 1.0, "bounded": False}
-    told = {"client": client, "state": state, "reason": "", "size": 100, "received_at": 105.0}
+    told = {
+        "kind": "update",
+        "client": client,
+        "state": state,
+        "reason": "",
+        "size": 100,
+        "received_at": 105.0,
+    }
     return told | norms
 
 
@@ -56,12 +63,15 @@ def round_told(
             "aggregate": aggregate if state == "published" else None,
             "reason": "",
         },
+        "phase": "",
+        "collects": "",
+        "asked": [],
         "opened_at": opened_at,
         "deadline_at": opened_at + 60,
         "extensions": 0,
         "sealed_at": opened_at + 8,
         "settled_at": opened_at + 10,
-        "updates": [update(*named) for named in zip(CLIENTS, states, strict=False)],
+        "submissions": [update(*named) for named in zip(CLIENTS, states, strict=False)],
         "reports": [client_report(*named) for named in zip(CLIENTS, uploads, strict=False)],
         "seconds": {
             "open": 8.0,

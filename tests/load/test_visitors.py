@@ -33,7 +33,7 @@ async def test_a_visitor_may_ask_for_tasks_and_report_of_itself(tmp_path):
     one, two = [await visit(each, "demo", peers, clock) for each in identities]
     assert one.client != two.client
     asked = await aggregator.next_task("demo", one.client, 0, 0.0, one.access_token)
-    assert asked.kind is TaskKind.WAIT
+    assert asked.kind == TaskKind.WAIT
     beat = Heartbeat(phase=Phase.IDLE, round=0)
     status = await aggregator.beat("demo", two.client, beat, two.access_token)
     assert status.online

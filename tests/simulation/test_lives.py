@@ -9,7 +9,7 @@ from tests.simulation.disks import Disks, Shortage
 from tests.simulation.lives import Fuse, Killed, Party, acting, watch
 from tests.simulation.tally import Tally
 
-SEAL = "RoundStore.advance.Seal.done"
+SEAL = "RoundStore.advance.Advance.done"
 SCRUB = "FileBlobStore.remove_all.done"
 
 
@@ -31,7 +31,7 @@ def passes(party: Party, *moments: str) -> bool:
 
 
 def test_an_aimed_crash_ends_whoever_comes_first_and_nobody_else(parties: list[Party]):
-    fuse = Fuse(2, "RoundStore.advance.Seal", rest=2)
+    fuse = Fuse(2, "RoundStore.advance.Advance", rest=2)
     for party in parties:
         party.fuse = fuse
     ada, ben, cleo = parties

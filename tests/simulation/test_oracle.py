@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fedperm.uploads.masks import Masks
-from fedperm_aggregator.records import StoredUpdate
+from fedperm_aggregator.records import StoredSubmission
 from fedperm_aggregator.submissions.intake import Intake
 from fedperm_client.outbox import Outbox
 from fedperm_client.settler import Settler
@@ -57,10 +57,10 @@ def test_a_member_that_is_folded_twice_is_double(monkeypatch: pytest.MonkeyPatch
 def test_an_update_that_is_acknowledged_and_not_stored_is_lost(monkeypatch: pytest.MonkeyPatch):
     honest = Intake._store
 
-    def forgetful(self, contribution, received):
-        if contribution.new.client == "client-1":
-            return StoredUpdate(contribution.claim.sha256, "stored", self._clock.now()), True
-        return honest(self, contribution, received)
+    def forgetful(self, admitted, received):
+        if admitted.new.place.client == "client-1":
+            return StoredSubmission(admitted.claim.sha256, "stored", self._clock.now()), True
+        return honest(self, admitted, received)
 
     monkeypatch.setattr(Intake, "_store", forgetful)
     assert objections() == ["lost"]

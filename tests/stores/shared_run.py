@@ -7,21 +7,26 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from fedperm.database import Database, open_database
+from fedperm.wire.aggregator import RoundState
 from fedperm.wire.events import EventKind
+from fedperm.wire.statements import UPDATE_KIND
 from fedperm_aggregator.migrations import SCHEMA
 from fedperm_aggregator.records import (
+    Advance,
     Aggregate,
+    BegunPhase,
     Claim,
     Decision,
     JobKind,
     Lease,
-    NewUpdate,
+    NewSubmission,
     Open,
-    Seal,
-    StoredUpdate,
+    StoredSubmission,
+    SubmissionPlace,
     Verdict,
 )
 from fedperm_aggregator.stores import Stores, open_stores
+from fedperm_aggregator.submissions.rules import judge
 from tests.aggregator.parties import KeyServer, ManualClock, document_of
 
 NOW = 1_700_000_000.0
@@ -37,6 +42,10 @@ def aggregate(number: int) -> Aggregate:
     return Aggregate(digest(number), 100, 2, 0.5, 0.5)
 
 
+def sealing(number: int) -> Advance:
+    return Advance(number, BegunPhase("fold", RoundState.SEALED, job=JobKind.FOLD))
+
+
 class SharedRun:
     """Of so many clients, with a round open that asks all of them."""
 
@@ -50,7 +59,7 @@ class SharedRun:
         self.stores.runs.create(document, NOW)
         for client in self.clients:
             self.stores.participants.join(self.run, client, "key", NOW)
-        self.decide(Open(1, 1, tuple(self.clients), NOW + 60))
+        self.decide(self.opening(1))
 
     @property
     def stores(self) -> Stores:
@@ -70,11 +79,19 @@ class SharedRun:
 
     def store(
         self, client: str, number: int, stores: Stores | None = None, in_round: int = 1
-    ) -> tuple[StoredUpdate, bool]:
+    ) -> tuple[StoredSubmission, bool]:
         """An update of the client, of this digest."""
-        new = NewUpdate(self.run, in_round, client, 100, "manifest")
-        claim = Claim(1, digest(number), "key")
-        return (stores or self.stores).submissions.store(new, claim, NOW)
+        new = NewSubmission(self.place(client, in_round), digest(number), 100, "manifest")
+        claim = Claim(UPDATE_KIND, 1, digest(number), "key")
+        store = (stores or self.stores).submissions
+        return store.store(new, lambda slot: judge(slot, claim), NOW)
+
+    def place(self, client: str, number: int = 1) -> SubmissionPlace:
+        return SubmissionPlace(UPDATE_KIND, self.run, number, client)
+
+    def opening(self, number: int) -> Open:
+        asked = tuple(self.clients)
+        return Open(number, 1, BegunPhase("collect", RoundState.OPEN, UPDATE_KIND, asked, NOW + 60))
 
     def claim(self, now: float = NOW, most: int = 100, seed: int = 1) -> list[Lease]:
         return self.stores.jobs.claim(now, LEASE_SECONDS, most, Random(seed))
@@ -85,7 +102,7 @@ class SharedRun:
                 self.stores.submissions.settle(lease, VALID, NOW)
 
     def seal(self) -> None:
-        self.decide(Seal(1))
+        self.decide(sealing(1))
 
     def events(self, *kinds: EventKind) -> list[str]:
         happened = self.stores.events.of_run(self.run, 0)

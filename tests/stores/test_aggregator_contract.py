@@ -13,8 +13,9 @@ from fedperm import crash_points
 from fedperm.errors import BusyError, ConflictError, GoneError
 from fedperm.wire.aggregator import RoundState, SubmissionState
 from fedperm.wire.events import EventKind
-from fedperm_aggregator.records import FoldProgress, JobKind, Open, Seal
-from fedperm_aggregator.tables import JobRow, UpdateRow
+from fedperm.wire.statements import UPDATE_KIND
+from fedperm_aggregator.records import Advance, FoldProgress, JobKind
+from fedperm_aggregator.tables import JobRow, SubmissionRow
 from tests.stores.shared_run import (
     LEASE_SECONDS,
     NOW,
@@ -23,6 +24,7 @@ from tests.stores.shared_run import (
     aggregate,
     at_once,
     digest,
+    sealing,
 )
 
 THREADS = 8
@@ -48,21 +50,21 @@ def test_the_same_bytes_again_change_nothing(shared):
     first, is_new = shared.store("client-0", 1)
     assert is_new
     assert shared.store("client-0", 1) == (first, False)
-    assert (rows(shared, UpdateRow), rows(shared, JobRow)) == (1, 1)
+    assert (rows(shared, SubmissionRow), rows(shared, JobRow)) == (1, 1)
 
 
 def test_other_bytes_are_refused_and_the_first_stay(shared):
     shared.store("client-0", 1)
     with pytest.raises(ConflictError):
         shared.store("client-0", 2)
-    assert shared.stores.submissions.slot(shared.run, 1, "client-0").stored.sha256 == digest(1)
+    assert shared.stores.submissions.slot(shared.place("client-0")).stored.sha256 == digest(1)
 
 
 def test_a_place_is_taken_once_whoever_comes_at_once(shared):
     results = at_once(THREADS, lambda i: shared.store("client-0", i, shared.sides[i % 2]))
     assert refusals(results, ConflictError) == THREADS - 1
-    assert (rows(shared, UpdateRow), rows(shared, JobRow)) == (1, 1)
-    assert shared.events(EventKind.UPDATE_STORED) == [EventKind.UPDATE_STORED]
+    assert (rows(shared, SubmissionRow), rows(shared, JobRow)) == (1, 1)
+    assert shared.events(EventKind.SUBMISSION_STORED) == [EventKind.SUBMISSION_STORED]
 
 
 def test_one_upload_that_comes_many_times_at_once_is_one(shared):
@@ -73,9 +75,10 @@ def test_one_upload_that_comes_many_times_at_once_is_one(shared):
 @pytest.mark.parametrize(
     "row",
     [
-        lambda run: UpdateRow(
+        lambda run: SubmissionRow(
             run=run,
             round=1,
+            kind=UPDATE_KIND,
             client="client-0",
             sha256=digest(2),
             size=1,
@@ -98,12 +101,12 @@ def test_an_upload_is_before_the_seal_or_refused(shared):
     """Whoever is acknowledged while the round is sealed is in it: in every order of the two."""
     for number in range(1, 5):
         if number > 1:
-            shared.decide(Open(number, 1, tuple(shared.clients), NOW + 60))
+            shared.decide(shared.opening(number))
 
         def work(i, number=number):
             side = shared.sides[i % 2]
             if i == 3:
-                return shared.decide(Seal(number), side)
+                return shared.decide(sealing(number), side)
             return shared.store(f"client-{i}", i, side, in_round=number)
 
         results = at_once(THREADS, work)
@@ -111,10 +114,10 @@ def test_an_upload_is_before_the_seal_or_refused(shared):
         assert len(acknowledged) + refusals(results, GoneError) == THREADS - 1
         shared.check_all()
         members = shared.stores.rounds.sealed(shared.run, number).members
-        assert [member.client for member in members] == [f"client-{i}" for i in acknowledged]
-    happened = [EventKind.UPDATE_STORED, EventKind.ROUND_OPENED, EventKind.ROUND_SEALED]
+        assert [member.place.client for member in members] == [f"client-{i}" for i in acknowledged]
+    happened = [EventKind.SUBMISSION_STORED, EventKind.ROUND_OPENED, EventKind.ROUND_SEALED]
     for story in " ".join(shared.events(*happened)).split(EventKind.ROUND_OPENED)[1:]:
-        assert EventKind.UPDATE_STORED not in story.partition(EventKind.ROUND_SEALED)[2]
+        assert EventKind.SUBMISSION_STORED not in story.partition(EventKind.ROUND_SEALED)[2]
 
 
 def test_a_job_is_claimed_once(shared):
@@ -143,7 +146,7 @@ def test_a_lease_that_ran_out_is_worth_nothing(shared):
     assert shared.claim(later + LEASE_SECONDS - 1) == []
     assert updates.settle(owned, VALID, later)
     assert not updates.settle(owned, VALID, later)
-    assert shared.events(EventKind.UPDATE_CHECKED) == [EventKind.UPDATE_CHECKED]
+    assert shared.events(EventKind.SUBMISSION_CHECKED) == [EventKind.SUBMISSION_CHECKED]
 
 
 def test_only_the_owner_publishes_and_only_once(shared):
@@ -153,11 +156,12 @@ def test_only_the_owner_publishes_and_only_once(shared):
     shared.seal()
     (lost,) = shared.claim()
     (owned,) = shared.claim(NOW + LEASE_SECONDS, seed=2)
-    assert shared.stores.rounds.publish(lost, aggregate(1), NOW) is None
+    assert shared.stores.rounds.keep_aggregate(lost, aggregate(1)) is None
     leases = [lost, owned, owned, lost]
     published = at_once(
-        4, lambda i: shared.sides[i % 2].rounds.publish(leases[i], aggregate(i), NOW)
+        4, lambda i: shared.sides[i % 2].rounds.keep_aggregate(leases[i], aggregate(i))
     )
+    shared.decide(Advance(1, None))
     outcome = shared.stores.reports.outcome(shared.run, 1)
     assert outcome.state is RoundState.PUBLISHED
     assert outcome.aggregate.sha256 in {digest(1), digest(2)}
@@ -199,8 +203,8 @@ def test_a_transaction_that_dies_before_its_commit_was_never_there(shared):
 
     with crash_points.watching(die), pytest.raises(RuntimeError):
         shared.store("client-0", 1)
-    assert (rows(shared, UpdateRow), rows(shared, JobRow)) == (0, 0)
-    assert shared.events(EventKind.UPDATE_STORED) == []
+    assert (rows(shared, SubmissionRow), rows(shared, JobRow)) == (0, 0)
+    assert shared.events(EventKind.SUBMISSION_STORED) == []
     assert shared.store("client-0", 2)[1]
 
 
@@ -220,7 +224,7 @@ def test_a_connection_cut_in_the_middle_of_a_transaction_costs_nothing_but_time(
 
     with crash_points.watching(cut), pytest.raises(BusyError, match="does not answer"):
         on_postgresql.store("client-0", 1)
-    assert rows(on_postgresql, UpdateRow) == 0
+    assert rows(on_postgresql, SubmissionRow) == 0
     assert on_postgresql.store("client-0", 1)[1]
 
 
@@ -228,7 +232,7 @@ def test_a_server_that_crashes_in_the_middle_of_a_transaction_keeps_what_was_com
     on_postgresql, postgresql
 ):
     on_postgresql.seal()
-    on_postgresql.decide(Open(2, 1, ("client-0",), NOW + 60))
+    on_postgresql.decide(on_postgresql.opening(2))
     on_postgresql.store("client-0", 1, in_round=2)
 
     def crash(moment: str) -> None:
@@ -239,7 +243,7 @@ def test_a_server_that_crashes_in_the_middle_of_a_transaction_keeps_what_was_com
     with crash_points.watching(crash), pytest.raises(BusyError):
         on_postgresql.stores.submissions.settle(lease, VALID, NOW)
     postgresql.start()
-    update = on_postgresql.stores.reports.update(on_postgresql.run, 2, "client-0")
+    update = on_postgresql.stores.reports.submission(on_postgresql.place("client-0", 2))
     assert update.state is SubmissionState.STORED
     assert on_postgresql.stores.submissions.settle(lease, VALID, NOW)
 

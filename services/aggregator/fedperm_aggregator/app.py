@@ -16,6 +16,7 @@ from fedperm.blobs.store import BlobStore
 from fedperm.clock import Clock
 from fedperm.database import Database
 from fedperm.services import AGGREGATOR
+from fedperm.submissions import SUBMISSIONS
 from fedperm.web.credentials import OperatorCredential
 from fedperm.web.documentation import problems
 from fedperm.web.rate_limit import RateLimit
@@ -34,7 +35,7 @@ from fedperm_aggregator.jobs.fold import FoldHandler
 from fedperm_aggregator.jobs.pool import WorkerPool
 from fedperm_aggregator.jobs.runner import JobHandler, JobRunner
 from fedperm_aggregator.lane import Lane
-from fedperm_aggregator.long_poll import LongPolls
+from fedperm_aggregator.long_poll import LongPolls, Lookouts
 from fedperm_aggregator.metrics import AggregatorMetrics
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.presence import Attendance, Presence
@@ -53,8 +54,6 @@ from fedperm_aggregator.submissions.intake import Intake
 THREADS = 8
 """For files and the database; the framework gets as many for its handlers. Transactions wait for
 each other anyway, and every thread takes memory of its own."""
-
-BULK = re.compile(r"/v1/runs/[^/]+/(initial-model|rounds/[^/]+/updates/[^/]+)")
 
 
 @dataclass(frozen=True)
@@ -96,15 +95,22 @@ def build_app(parts: Parts) -> FastAPI:
         AGGREGATOR,
         ready=ready,
         registry=registry,
-        bulk=BULK,
+        bulk=_bulk(),
         lifespan=lambda _app: _running(services.background, parts.settings.tick_seconds),
     )
     app.state.services = services
-    for routes in (runs, participants, submissions, rounds, events):
-        app.include_router(routes.router, responses=problems(401, 403, 404, 409))
+    routers = [routes.router for routes in (runs, participants, rounds, events)]
+    for router in (*routers, *map(submissions.router_of, SUBMISSIONS.values())):
+        app.include_router(router, responses=problems(401, 403, 404, 409))
     if parts.settings.dashboard:
         app.include_router(dashboard.router)
     return app
+
+
+def _bulk() -> re.Pattern[str]:
+    """Paths of bodies that are long and no JSON."""
+    paths = "|".join(re.escape(kind.path) for kind in SUBMISSIONS.values())
+    return re.compile(rf"/v1/runs/[^/]+/(initial-model|rounds/[^/]+/({paths})/[^/]+)")
 
 
 @asynccontextmanager
@@ -175,7 +181,7 @@ def _runs(parts: Parts, common: _Common) -> Runs:
 
 def _polls(parts: Parts, common: _Common, who: Participants) -> LongPolls:
     return LongPolls(
-        common.stores,
+        Lookouts(common.stores, common.documents, common.notifier),
         who,
         common.presence,
         common.notifier,
@@ -188,20 +194,23 @@ def _polls(parts: Parts, common: _Common, who: Participants) -> LongPolls:
 def _background(parts: Parts, common: _Common, registry: CollectorRegistry) -> BackgroundLoop:
     c, clock, randomness = common, parts.clock, parts.randomness
     metrics = AggregatorMetrics(registry, lambda: c.presence.online(clock.now()))
+    scheduler = Scheduler(c.stores, c.documents, c.presence, clock, randomness)
     return BackgroundLoop(
-        Scheduler(c.stores, c.documents, c.presence, clock, randomness),
-        _job_runner(parts, common),
+        scheduler,
+        _job_runner(parts, common, scheduler),
         Attendance(c.stores, c.presence, clock),
-        Housekeeping(c.stores, c.blobs),
+        Housekeeping(c.stores, c.documents, c.blobs),
         EventFanout(c.stores.events, metrics, parts.watchers),
         c.notifier,
     )
 
 
-def _job_runner(parts: Parts, common: _Common) -> JobRunner:
+def _job_runner(parts: Parts, common: _Common, scheduler: Scheduler) -> JobRunner:
     c, pool, clock, randomness = common, parts.pool, parts.clock, parts.randomness
     handlers: dict[JobKind, JobHandler] = {
         JobKind.CHECK: CheckHandler(c.stores, c.documents, c.blobs, clock),
-        JobKind.FOLD: FoldHandler(c.stores, c.documents, c.blobs, clock, randomness),
+        JobKind.FOLD: FoldHandler(
+            c.stores, c.documents, c.blobs, clock, randomness, scheduler.step
+        ),
     }
     return JobRunner(c.stores.jobs, handlers, pool, clock, randomness, parts.settings.lease_seconds)

@@ -1,11 +1,15 @@
 """The names of blobs: relative, so that a store can be moved, and never used for other bytes.
 
 runs/RUN/initial-model.safetensors
-runs/RUN/rounds/N/uploads/CLIENT.SHA256.safetensors
+runs/RUN/rounds/N/uploads/CLIENT.SHA256.safetensors     updates
+runs/RUN/rounds/N/KIND/CLIENT.SHA256.safetensors        other submissions
 runs/RUN/rounds/N/aggregate.SHA256.safetensors
 
 The names of runs and clients are tame (`wire.message.Name`), so they can be parts of these.
 """
+
+from fedperm.wire.statements import UPDATE_KIND
+from fedperm_aggregator.records import SubmissionPlace
 
 
 def run_folder(run: str) -> str:
@@ -16,12 +20,14 @@ def initial_model(run: str) -> str:
     return f"{run_folder(run)}/initial-model.safetensors"
 
 
-def uploads_folder(run: str, number: int) -> str:
-    return f"{run_folder(run)}/rounds/{number}/uploads"
+def submissions_folder(kind: str, run: str, number: int) -> str:
+    folder = "uploads" if kind == UPDATE_KIND else kind  # its name when updates were the only kind
+    return f"{run_folder(run)}/rounds/{number}/{folder}"
 
 
-def upload(run: str, number: int, client: str, sha256: str) -> str:
-    return f"{uploads_folder(run, number)}/{client}.{sha256}.safetensors"
+def submission(place: SubmissionPlace, sha256: str) -> str:
+    folder = submissions_folder(place.kind, place.run, place.round)
+    return f"{folder}/{place.client}.{sha256}.safetensors"
 
 
 def aggregate(run: str, number: int, sha256: str) -> str:

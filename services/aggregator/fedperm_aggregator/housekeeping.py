@@ -1,23 +1,30 @@
-"""Blobs that nobody needs any more: uploads of settled rounds, and what a crash left behind."""
+"""Blobs that nobody needs any more: what was sent for closed rounds, and what a crash left."""
 
 import logging
 
 from fedperm.blobs.store import BlobStore
 from fedperm_aggregator import blob_names
+from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.stores import Stores
 
 log = logging.getLogger(__name__)
 
 
 class Housekeeping:
-    def __init__(self, stores: Stores, blobs: BlobStore) -> None:
+    def __init__(self, stores: Stores, documents: RunDocuments, blobs: BlobStore) -> None:
         self._stores = stores
+        self._documents = documents
         self._blobs = blobs
 
     def scrub(self) -> None:
-        """First the uploads, then the mark: a crash in between scrubs again."""
+        """First what was sent, then the mark: a crash in between scrubs again."""
         for name in self._stores.rounds.to_scrub():
-            self._blobs.remove_all(blob_names.uploads_folder(name.run, name.number))
+            for phase in self._documents.phases(name.run):
+                if phase.collects is not None and not phase.keeps:
+                    folder = blob_names.submissions_folder(
+                        phase.collects.name, name.run, name.number
+                    )
+                    self._blobs.remove_all(folder)
             self._stores.rounds.mark_scrubbed(name)
 
     def sweep(self) -> None:
@@ -30,12 +37,13 @@ class Housekeeping:
             log.info("swept %d blobs that a crash left behind", swept)
 
     def _needed(self, run: str) -> set[str]:
-        uploads = {
-            blob_names.upload(run, *which) for which in self._stores.submissions.waiting(run)
+        submissions = {
+            blob_names.submission(place, sha256)
+            for place, sha256 in self._stores.submissions.waiting(run)
         }
         aggregates = {
             blob_names.aggregate(run, number, sha256)
             for number, sha256 in self._stores.rounds.aggregates(run).items()
         }
         model = {blob_names.initial_model(run)} if self._stores.runs.has_model(run) else set()
-        return uploads | aggregates | model
+        return submissions | aggregates | model

@@ -17,7 +17,9 @@ from fedperm_aggregator.authorization import Participant
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.records import Progress
+from fedperm_aggregator.rounds.phases import RoundPhases
 from fedperm_aggregator.rounds.tasks import next_task
+from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.run_notifier import RunNotifier
 from fedperm_aggregator.stores import Stores
 
@@ -54,8 +56,9 @@ class Seat:
 class Lookouts:
     """A run has one while anybody waits for it."""
 
-    def __init__(self, stores: Stores, notifier: RunNotifier) -> None:
+    def __init__(self, stores: Stores, documents: RunDocuments, notifier: RunNotifier) -> None:
         self._stores = stores
+        self._documents = documents
         self._notifier = notifier
         self._posted: dict[str, Lookout] = {}
 
@@ -64,7 +67,9 @@ class Lookouts:
         """Take a seat, then look, then wait: no move of the run is missed."""
         lookout = self._posted.get(run)
         if lookout is None:
-            lookout = self._posted[run] = Lookout(self._stores, self._notifier, run)
+            lookout = self._posted[run] = Lookout(
+                self._stores, self._documents.phases(run), self._notifier, run
+            )
         lookout.seats.add(seat)
         try:
             yield lookout
@@ -76,7 +81,10 @@ class Lookouts:
 
 
 class Lookout:
-    def __init__(self, stores: Stores, notifier: RunNotifier, run: str) -> None:
+    def __init__(
+        self, stores: Stores, phases: RoundPhases, notifier: RunNotifier, run: str
+    ) -> None:
+        self._phases = phases
         self._notifier = notifier
         self._run = run
         self._look = SharedLook(lambda: asyncio.to_thread(stores.rounds.progress, run))
@@ -89,8 +97,8 @@ class Lookout:
     async def task_of(self, seat: Seat) -> Task:
         """By a look that begins now or later. From then on the lookout tells it of what is new."""
         await self._look()
-        task = _task(self._look.newest, seat)
-        seat.is_waiting = task.kind is TaskKind.WAIT
+        task = self._task(self._look.newest, seat)
+        seat.is_waiting = task.kind == TaskKind.WAIT
         return task
 
     async def _look_out(self) -> None:
@@ -113,11 +121,14 @@ class Lookout:
             return False
         return True
 
+    def _task(self, progress: Progress, seat: Seat) -> Task:
+        return next_task(progress, self._phases, seat.client, seat.settled)
+
     async def _tell(self, progress: Progress) -> None:
         """Those who have something to do now, a few at a time. Whoever sits down meanwhile looks
         for itself, and knows better by it."""
-        tasks = [(seat, _task(progress, seat)) for seat in self.seats if seat.is_waiting]
-        called = [(seat, task) for seat, task in tasks if task.kind is not TaskKind.WAIT]
+        tasks = [(seat, self._task(progress, seat)) for seat in self.seats if seat.is_waiting]
+        called = [(seat, task) for seat, task in tasks if task.kind != TaskKind.WAIT]
         for number, (seat, task) in enumerate(called, 1):
             seat.ring(task)
             if number % AT_ONCE == 0:
@@ -162,10 +173,6 @@ class SharedLook:
         return None
 
 
-def _task(progress: Progress, seat: Seat) -> Task:
-    return next_task(progress, seat.client, seat.settled)
-
-
 async def _breathe() -> None:
     """A turn of the loop for others, and a pause if that was a long one."""
     loop = asyncio.get_running_loop()
@@ -194,7 +201,7 @@ class LongPolls:
 
     def __init__(
         self,
-        stores: Stores,
+        lookouts: Lookouts,
         participants: Participants,
         presence: Presence,
         notifier: RunNotifier,
@@ -207,7 +214,7 @@ class LongPolls:
         self._presence = presence
         self._notifier = notifier
         self._clock = clock
-        self._lookouts = Lookouts(stores, notifier)
+        self._lookouts = lookouts
         self._longest_wait_seconds = longest_wait_seconds
         self._most_waiting = most_waiting
         self._held: dict[tuple[str, str], Seat] = {}
@@ -219,7 +226,7 @@ class LongPolls:
         with self._lookouts.seated(poll.run, seat) as lookout, self._held_by(poll.run, seat):
             task = await lookout.task_of(seat)
             self._hear(poll, seat)
-            if task.kind is TaskKind.WAIT:
+            if task.kind == TaskKind.WAIT:
                 await self._wait(poll, seat)
                 task = seat.task or task
             return task

@@ -1,9 +1,10 @@
-"""Prometheus metrics of rounds and updates, counted from the events."""
+"""Prometheus metrics of rounds and submissions, counted from the events."""
 
 from collections.abc import Callable, Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from fedperm.submissions import SUBMISSIONS
 from fedperm.wire.aggregator import SubmissionState
 from fedperm.wire.events import (
     Event,
@@ -13,9 +14,10 @@ from fedperm.wire.events import (
     RoundAborted,
     RoundPublished,
     RoundSealed,
-    UpdateChecked,
-    UpdateStored,
+    SubmissionChecked,
+    SubmissionStored,
 )
+from fedperm.wire.statements import UPDATE_KIND
 from fedperm_aggregator.records import JobKind
 
 _RUN_STATES = {
@@ -46,8 +48,11 @@ class AggregatorMetrics:
         self._runs = Counter(
             "fedperm_runs", "Runs that reached a state", ["state"], registry=registry
         )
-        self._updates = Counter(
-            "fedperm_updates", "Updates that reached a state", ["state"], registry=registry
+        self._submissions = Counter(
+            "fedperm_submissions",
+            "Submissions of clients that reached a state, by kind",
+            ["kind", "state"],
+            registry=registry,
         )
         self._rounds = Counter(
             "fedperm_rounds", "Rounds that reached a state", ["state"], registry=registry
@@ -60,7 +65,7 @@ class AggregatorMetrics:
             registry=registry,
         )
         self._upload_bytes = Counter(
-            "fedperm_upload_bytes", "Octets of stored updates", registry=registry
+            "fedperm_upload_bytes", "Octets of stored submissions", registry=registry
         )
         self._failures = Counter(
             "fedperm_job_failures", "Failed attempts of jobs", ["kind"], registry=registry
@@ -74,7 +79,9 @@ class AggregatorMetrics:
         _begin(self._runs, _RUN_STATES.values())
         _begin(self._rounds, _ROUND_STATES.values())
         _begin(self._phases, _PHASES)
-        _begin(self._updates, SubmissionState)
+        for submission in SUBMISSIONS.names:
+            for state in SubmissionState:
+                self._submissions.labels(submission, state)
         _begin(self._failures, JobKind)
 
     def observe(self, event: Event) -> None:
@@ -88,14 +95,14 @@ class AggregatorMetrics:
                 self._phases.labels("open").observe(seconds)
             case RoundPublished(seconds=seconds, contributors=contributors):
                 self._phases.labels("fold").observe(seconds)
-                self._updates.labels("included").inc(contributors)
+                self._submissions.labels(UPDATE_KIND, "included").inc(contributors)
             case RoundAborted(dropped=dropped):
-                self._updates.labels("dropped").inc(dropped)
-            case UpdateStored(size=size):
-                self._updates.labels("stored").inc()
+                self._submissions.labels(UPDATE_KIND, "dropped").inc(dropped)
+            case SubmissionStored(kind=submission, size=size):
+                self._submissions.labels(submission, "stored").inc()
                 self._upload_bytes.inc(size)
-            case UpdateChecked(state=state):
-                self._updates.labels(state).inc()
+            case SubmissionChecked(kind=submission, state=state):
+                self._submissions.labels(submission, state).inc()
             case JobFailed(kind=failed):
                 self._failures.labels(failed).inc()
             case KeyCompromised():

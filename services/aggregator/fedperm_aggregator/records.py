@@ -25,23 +25,46 @@ class Lease:
     kind: JobKind
     run: str
     round: int
+    submission: str
     client: str
     attempt: int
+
+    @property
+    def place(self) -> "SubmissionPlace":
+        """Of the submission that a check is about."""
+        return SubmissionPlace(self.submission, self.run, self.round, self.client)
+
+
+@dataclass(frozen=True)
+class SubmissionPlace:
+    """One client's place for one kind of submission in a round."""
+
+    kind: str
+    run: str
+    round: int
+    client: str
+
+
+@dataclass(frozen=True)
+class WrittenBlob:
+    sha256: str
+    size: int
 
 
 @dataclass(frozen=True)
 class CheckTask:
-    """Which upload to check, and under which key. `tensors` are the digests in its manifest; one of
-    fedperm/1 has none."""
+    """Which submission to check, and under which key. `tensors` are the digests in its manifest;
+    one of fedperm/1 has none. `aggregate` is the round's, if it is written."""
 
     sha256: str
     epoch: int
     tensors: Mapping[str, str]
+    aggregate: WrittenBlob | None
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What checking an update found. It is valid, or rejected with the reason, or dropped since
+    """What checking a submission found. It is valid, or rejected with the reason, or dropped since
     nobody could check it; `reveals_key` if it holds a factor of the public key."""
 
     state: SubmissionState = SubmissionState.VALID
@@ -57,7 +80,7 @@ class Verdict:
 class Member:
     """An update that is in the sum."""
 
-    client: str
+    place: SubmissionPlace
     sha256: str
 
 
@@ -93,20 +116,24 @@ class FoldProgress:
 
 @dataclass(frozen=True)
 class RoundView:
-    """The newest round. Counts are of the selected clients' updates by state."""
+    """The newest round. `phase` is empty once it is closed. Counts are of those who were asked in
+    this phase, by the state of what they sent; `members` are the clients in the sum."""
 
     number: int
     state: RoundState
+    phase: str
     deadline_at: float
     extensions: int
-    selected: int
+    asked: int
     stored: int
     valid: int
     rejected: int
+    members: tuple[str, ...]
+    has_aggregate: bool
 
     @property
     def all_checked(self) -> bool:
-        return self.stored == 0 and self.valid + self.rejected == self.selected
+        return self.stored == 0 and self.valid + self.rejected == self.asked
 
 
 @dataclass(frozen=True)
@@ -130,16 +157,31 @@ class Wait:
 
 
 @dataclass(frozen=True)
-class Open:
-    number: int
-    epoch: int
-    selected: tuple[str, ...]
-    deadline_at: float
+class BegunPhase:
+    """A phase as it begins. One that `collects` a kind of submission asks clients for it, until
+    `deadline_at`; another has a job done."""
+
+    name: str
+    state: RoundState
+    collects: str = ""
+    asked: tuple[str, ...] = ()
+    deadline_at: float = 0.0
+    job: JobKind | None = None
 
 
 @dataclass(frozen=True)
-class Seal:
+class Open:
     number: int
+    epoch: int
+    phase: BegunPhase
+
+
+@dataclass(frozen=True)
+class Advance:
+    """A phase is over: the next one begins, or, without one, the round is closed."""
+
+    number: int
+    phase: BegunPhase | None
 
 
 @dataclass(frozen=True)
@@ -164,18 +206,19 @@ class Fail:
     reason: str
 
 
-Decision = Wait | Open | Seal | Extend | Abort | Complete | Fail
+Decision = Wait | Open | Advance | Extend | Abort | Complete | Fail
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run is, for all of its clients at once: who is asked in the open round, and who has
-    sent. One look at it answers everybody who waits."""
+    """Where a run is, for all of its clients at once: who is asked for something in the newest
+    round, and who has sent it. One look at it answers everybody who waits."""
 
     run_state: RunState
     settled: int
     number: int = 0
-    """Of the open round; 0 without one."""
+    """Of the round in which clients are asked; 0 without one."""
+    phase: str = ""
     epoch: int = 0
     deadline_at: float = 0.0
     asked: frozenset[str] = frozenset()
@@ -183,7 +226,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class StoredUpdate:
+class StoredSubmission:
     sha256: str
     state: SubmissionState
     received_at: float
@@ -191,30 +234,33 @@ class StoredUpdate:
 
 @dataclass(frozen=True)
 class Slot:
-    """One client's place in one round. `state` is None if the round was not opened,
-    `signing_key` is the one that the client joined with."""
+    """What is known of a client's place in a round. `state` is None if the round was not opened,
+    `collects` the kind of submission that its phase takes, `signing_key` the one that the client
+    joined with."""
 
     state: RoundState | None
     epoch: int
-    is_selected: bool
+    collects: str
+    is_closed: bool
+    is_asked: bool
     signing_key: str | None
-    stored: StoredUpdate | None
+    stored: StoredSubmission | None
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What an upload says about itself, and who vouches for it."""
+    """What a submission says about itself, and who vouches for it."""
 
+    kind: str
     epoch: int
     sha256: str
     signing_key: str
 
 
 @dataclass(frozen=True)
-class NewUpdate:
-    run: str
-    round: int
-    client: str
+class NewSubmission:
+    place: SubmissionPlace
+    sha256: str
     size: int
     manifest: str
 

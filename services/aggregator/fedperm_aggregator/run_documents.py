@@ -7,6 +7,7 @@ from fedperm.uploads.form import UpdateTerms
 from fedperm.wire.public_keys import signing_key
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import EpochRecord
+from fedperm_aggregator.rounds.phases import RoundPhases, phases_of
 from fedperm_aggregator.stores import Stores
 
 _REMEMBERED = 64
@@ -20,6 +21,10 @@ class RunDocuments:
         """Of a run that exists, else a refusal."""
         self.terms = lru_cache(_REMEMBERED)(self._terms)
         """Of a run and one of its key epochs."""
+
+    def phases(self, run: str) -> RoundPhases:
+        """Of the run's rounds."""
+        return phases_of(self.of(run).content)
 
     def _document(self, run: str) -> FrozenDocument:
         return FrozenDocument(self._stores.runs.document(run))

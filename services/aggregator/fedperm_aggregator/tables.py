@@ -40,6 +40,7 @@ class Base(DeclarativeBase):
 
 Name = String(63)
 Digest = String(64)
+Word = String(31)
 
 
 class RunRow(Base):
@@ -80,13 +81,17 @@ class ParticipantRow(Base):
 
 
 class RoundRow(Base):
-    """`scrubbed`: the uploads of a settled round are gone from the disk."""
+    """`phase` is empty once the round is closed; `collects` is the kind of submission that the
+    phase takes, empty if none. `scrubbed`: what was sent for a closed round is gone from the
+    disk."""
 
     __tablename__ = "rounds"
 
     run: Mapped[str] = mapped_column(ForeignKey("runs.run"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)
     state: Mapped[RoundState]
+    phase: Mapped[str] = mapped_column(Word, default="")
+    collects: Mapped[str] = mapped_column(Word, default="")
     epoch: Mapped[int]
     opened_at: Mapped[float]
     deadline_at: Mapped[float]
@@ -103,20 +108,24 @@ class RoundRow(Base):
 
 
 class SelectionRow(Base):
+    """Who is asked for which kind of submission."""
+
     __tablename__ = "selections"
 
     run: Mapped[str] = mapped_column(Name, primary_key=True)
     round: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(Word, primary_key=True)
     client: Mapped[str] = mapped_column(Name, primary_key=True)
 
 
-class UpdateRow(Base):
+class SubmissionRow(Base):
     """The manifest stays: it proves who sent what was counted."""
 
-    __tablename__ = "updates"
+    __tablename__ = "submissions"
 
     run: Mapped[str] = mapped_column(Name, primary_key=True)
     round: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(Word, primary_key=True)
     client: Mapped[str] = mapped_column(Name, primary_key=True)
     sha256: Mapped[str] = mapped_column(Digest)
     size: Mapped[int] = mapped_column(BigInteger)
@@ -142,7 +151,7 @@ class ReportRow(Base):
 
 class JobRow(Base):
     """Work to be done; it is gone when the work is. Nobody else may claim it before `free_at`;
-    `owner` is new with every claim."""
+    `owner` is new with every claim. `submission` is the kind of what is checked."""
 
     __tablename__ = "jobs"
     __table_args__ = (UniqueConstraint("kind", "run", "round", "client"),)
@@ -151,6 +160,7 @@ class JobRow(Base):
     kind: Mapped[JobKind]
     run: Mapped[str] = mapped_column(Name)
     round: Mapped[int]
+    submission: Mapped[str] = mapped_column(Word, default="")
     client: Mapped[str] = mapped_column(Name, default="")
     owner: Mapped[str | None] = mapped_column(String(32))
     free_at: Mapped[float] = mapped_column(default=0.0)

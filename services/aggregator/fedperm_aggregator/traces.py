@@ -14,15 +14,15 @@ from opentelemetry.trace import Span, Status, StatusCode, set_span_in_context
 
 import fedperm
 from fedperm.services import AGGREGATOR
-from fedperm.wire.events import Event, EventKind, RoundAborted, UpdateChecked
+from fedperm.wire.events import Event, EventKind, RoundAborted, SubmissionChecked
 from fedperm_aggregator.records import RunEvent
 
 _SETTLED = {EventKind.ROUND_PUBLISHED, EventKind.ROUND_ABORTED}
 _KEPT = _SETTLED | {
     EventKind.ROUND_OPENED,
     EventKind.ROUND_SEALED,
-    EventKind.UPDATE_STORED,
-    EventKind.UPDATE_CHECKED,
+    EventKind.SUBMISSION_STORED,
+    EventKind.SUBMISSION_CHECKED,
 }
 
 About = dict[str, str | int]
@@ -76,9 +76,9 @@ class Traces:
 
     def _updates(self, collecting: Span, events: Sequence[Event], about: About) -> None:
         """From stored to checked; one that never was checked has no span."""
-        stored = {e.client: e for e in events if e.event == EventKind.UPDATE_STORED}
+        stored = {e.client: e for e in events if e.event == EventKind.SUBMISSION_STORED}
         for checked in events:
-            if isinstance(checked.details, UpdateChecked):
+            if isinstance(checked.details, SubmissionChecked):
                 first = stored.get(checked.client, checked)
                 who = {"fedperm.client": checked.client, "fedperm.state": checked.details.state}
                 _end(self._span("check update", collecting, first, {**about, **who}), checked)

@@ -25,6 +25,9 @@ class Registry(Generic[Part]):
     def names(self) -> tuple[str, ...]:
         return tuple(self._parts)
 
+    def values(self) -> tuple[Part, ...]:
+        return tuple(self._parts.values())
+
     def __getitem__(self, name: str) -> Part:
         if name in self._parts:
             return self._parts[name]

@@ -4,15 +4,28 @@ Every kind is stored, acknowledged, checked and repeated in the same way; a kind
 is and how it is checked. An update is the first kind there is.
 """
 
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from fedperm.blobs.store import BlobRef
 from fedperm.registry import Registry
 from fedperm.run_document import RunDocument
 from fedperm.uploads.form import Accepted, UpdateTerms, examine
 from fedperm.wire.body import Body
 from fedperm.wire.statements import UPDATE_KIND
 
-__all__ = ["SUBMISSIONS", "UPDATE", "SubmissionKind"]
+__all__ = ["SUBMISSIONS", "UPDATE", "RoundContext", "SubmissionKind"]
+
+
+@dataclass(frozen=True)
+class RoundContext:
+    """What a submission is held against: the round's terms, whose it is, and the aggregate if it is
+    written already. Worker processes get it."""
+
+    terms: UpdateTerms
+    round: int
+    client: str
+    aggregate: BlobRef | None
 
 
 class SubmissionKind(Protocol):
@@ -30,7 +43,7 @@ class SubmissionKind(Protocol):
         """The one layout that a submission has in this run."""
         ...
 
-    def examine(self, octets: memoryview, terms: UpdateTerms) -> Accepted:
+    def examine(self, octets: memoryview, context: RoundContext) -> Accepted:
         """What becomes of it. A MessageError says what its sender did wrong. Runs in a worker."""
         ...
 
@@ -44,8 +57,8 @@ class UpdateSubmission:
     def body(self, document: RunDocument) -> Body:
         return document.update_body
 
-    def examine(self, octets: memoryview, terms: UpdateTerms) -> Accepted:
-        return examine(octets, terms)
+    def examine(self, octets: memoryview, context: RoundContext) -> Accepted:
+        return examine(octets, context.terms)
 
 
 UPDATE = UpdateSubmission()

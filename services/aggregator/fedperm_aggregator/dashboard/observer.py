@@ -91,12 +91,11 @@ class Observer:
         s, run, at = self._sources, self._run, self._sources.clock.now()
         status = s.runs.status(run)
         newest = self._newest(status.round)
-        is_open = newest is not None and not newest.outcome.state.is_settled
         epoch = status.epoch if newest is None else newest.outcome.epoch
         return Now(
             status=status,
             progress=progress(status, newest, self._fold),
-            deadline_at=newest.deadline_at if newest is not None and is_open else None,
+            deadline_at=newest.deadline_at if newest is not None and newest.phase else None,
             clients=tuple(client_view(who, newest, at) for who in s.participants.all(run)),
             key=s.key(run, epoch),
             privacy=privacy_view(s.documents.of(run).content, status.round),

@@ -132,9 +132,9 @@ class Fold:
 def progress(status: RunStatus, newest: RoundReport | None, fold: Fold | None) -> Progress:
     if status.state.is_over or newest is None:
         return _of_run(status)
+    if newest.collects:
+        return _collecting(newest)
     match newest.outcome.state:
-        case RoundState.OPEN:
-            return _collecting(newest)
         case RoundState.SEALED:
             return _adding_up(newest, fold)
         case _ if status.state is RunState.RUNNING:
@@ -155,9 +155,10 @@ def _of_run(status: RunStatus) -> Progress:
 
 
 def _collecting(newest: RoundReport) -> Progress:
-    asked, received = len(newest.outcome.selected), len(newest.updates)
-    checked = sum(update.state is not SubmissionState.STORED for update in newest.updates)
-    words = f"Collecting updates: {received} of {asked} received, {checked} checked"
+    sent = [one for one in newest.submissions if one.kind == newest.collects]
+    asked, received = len(newest.asked), len(sent)
+    checked = sum(one.state is not SubmissionState.STORED for one in sent)
+    words = f"Collecting {newest.collects}s: {received} of {asked} received, {checked} checked"
     return Progress(name="collecting", words=words, done=checked, total=asked)
 
 

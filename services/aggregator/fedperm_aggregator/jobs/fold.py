@@ -1,6 +1,7 @@
-"""The job that folds a sealed round and publishes the encrypted sum."""
+"""The job that folds a sealed round into the encrypted sum."""
 
 import contextlib
+from collections.abc import Callable
 from random import Random
 
 from fedperm.aggregate import aggregate_body, encode_aggregate
@@ -27,7 +28,10 @@ class FoldHandler:
         blobs: BlobStore,
         clock: Clock,
         randomness: Random,
+        move_on: Callable[[str], object],
     ) -> None:
+        """`move_on` takes a run's next step, here the end of the phase."""
+        self._move_on = move_on
         self._stores = stores
         self._documents = documents
         self._blobs = blobs
@@ -37,10 +41,14 @@ class FoldHandler:
     def perform(self, lease: Lease, workers: Workers) -> None:
         sealed = self._stores.rounds.sealed(lease.run, lease.round)
         aggregate = self._fold(lease, sealed, workers)
-        published = self._stores.rounds.publish(lease, aggregate, self._clock.now())
-        if published != aggregate.sha256:
-            # the lease was lost on the way: what another worker published stands
+        kept = self._stores.rounds.keep_aggregate(lease, aggregate)
+        if kept != aggregate.sha256:
+            # the lease was lost on the way: what another worker wrote stands
             self._blobs.remove(blob_names.aggregate(lease.run, lease.round, aggregate.sha256))
+            return
+        with contextlib.suppress(ServiceError):
+            # at once; if it cannot be now, the next tick does it
+            self._move_on(lease.run)
 
     def give_up(self, lease: Lease, reason: str) -> None:
         self._stores.rounds.give_up(lease, f"could not be folded: {reason}", self._clock.now())
@@ -54,7 +62,7 @@ class FoldHandler:
         self._blobs.check_room(aggregate_body(terms.plan).size)
         members = [
             self._blobs.ref(
-                blob_names.upload(lease.run, lease.round, member.client, member.sha256),
+                blob_names.submission(member.place, member.sha256),
                 member.sha256,
                 terms.body.size,
             )

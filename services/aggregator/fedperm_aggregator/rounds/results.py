@@ -14,6 +14,7 @@ from fedperm_aggregator import blob_names
 from fedperm_aggregator.authorization import Participant
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.presence import Presence
+from fedperm_aggregator.records import SubmissionPlace
 from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.stores import Stores
 
@@ -58,8 +59,8 @@ class Rounds:
     def reports(self, run: str) -> tuple[RoundReport, ...]:
         return self._stores.reports.rounds(run)
 
-    def update(self, run: str, number: int, client: str) -> SubmissionReport:
-        return self._stores.reports.update(run, number, client)
+    def submission(self, place: SubmissionPlace) -> SubmissionReport:
+        return self._stores.reports.submission(place)
 
     def aggregate(self, run: str, number: int) -> BlobRef | None:
         """None until it is there."""

@@ -4,55 +4,56 @@ docs/protocol.md, "States", in code. Nothing here reads a clock, a file or a dat
 asks does so inside the transaction that carries the decision out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 
 from fedperm.run_document import RoundsSpec
-from fedperm.wire.aggregator import RoundState, RunState
+from fedperm.wire.aggregator import RunState
 from fedperm_aggregator.records import (
-    Abort,
+    Advance,
     Complete,
     Decision,
-    Extend,
     Fail,
     Open,
     RoundView,
     RunView,
-    Seal,
     Wait,
 )
-
-Draw = Callable[[Sequence[str], int], tuple[str, ...]]
-"""So many of these clients, at random."""
+from fedperm_aggregator.rounds.phases import Draw, Over, RoundPhases
 
 
-def decide(view: RunView, rules: RoundsSpec, now: float, draw: Draw) -> Decision:
-    """One step; asking again after it was carried out gives the next."""
+def decide(
+    view: RunView, phases: RoundPhases, rules: RoundsSpec, now: float, draw: Draw
+) -> Decision:
+    """One step; asking again after it was carried out gives the next. No round opens before the
+    one before is closed."""
     newest = view.newest
-    if newest is not None and newest.state is RoundState.OPEN:
-        return _step_of_round(newest, rules, now) or _busy(view)
-    if newest is not None and newest.state is RoundState.SEALED:
-        return _busy(view)
-    return _end(view, rules) or _pause(view, rules) or _opening(view, rules, now, draw)
+    if newest is not None and newest.phase:
+        return _step_of_round(view, newest, phases, rules, now, draw) or _busy(view)
+    return _end(view, rules) or _pause(view, rules) or _opening(view, phases, rules, now, draw)
 
 
-def _step_of_round(view: RoundView, rules: RoundsSpec, now: float) -> Decision | None:
-    """None while an update waits to be checked, or the selected clients have time left."""
-    if view.stored or not (view.all_checked or now >= view.deadline_at):
-        return None
-    if view.valid >= rules.min_contributors:
-        return Seal(view.number)
-    if not view.all_checked and view.extensions < rules.extensions:
-        # from now on, not from the deadline: it may have passed while the aggregator was down
-        return Extend(view.number, now + rules.extension_seconds)
-    return Abort(view.number, _shortfall(view, rules))
+def select(online: Sequence[str], count: int, randomness: Random) -> tuple[str, ...]:
+    """A uniform draw of `count` clients, all if there are fewer; in the order of their names, which
+    says nothing about the draw."""
+    ordered = sorted(set(online))
+    return tuple(sorted(randomness.sample(ordered, min(count, len(ordered)))))
 
 
-def _shortfall(view: RoundView, rules: RoundsSpec) -> str:
-    return (
-        f"{view.valid} of {view.selected} selected clients sent a valid update, "
-        f"{rules.min_contributors} are needed"
-    )
+def _step_of_round(
+    view: RunView,
+    newest: RoundView,
+    phases: RoundPhases,
+    rules: RoundsSpec,
+    now: float,
+    draw: Draw,
+) -> Decision | None:
+    end = phases.named(newest.phase).end(newest, rules, now)
+    if not isinstance(end, Over):
+        return end
+    following = phases.after(newest.phase)
+    begun = None if following is None else following.begin(view, rules, now, draw)
+    return Advance(newest.number, begun)
 
 
 def _busy(view: RunView) -> Wait:
@@ -83,17 +84,6 @@ def _pause(view: RunView, rules: RoundsSpec) -> Wait | None:
     return None
 
 
-def _opening(view: RunView, rules: RoundsSpec, now: float, draw: Draw) -> Open:
-    return Open(
-        number=view.newest.number + 1 if view.newest is not None else 1,
-        epoch=view.epoch,
-        selected=draw(view.online, rules.clients_per_round),
-        deadline_at=now + rules.deadline_seconds,
-    )
-
-
-def select(online: Sequence[str], count: int, randomness: Random) -> tuple[str, ...]:
-    """`count` of them, all if there are fewer; in the order of their names, which says nothing
-    about the draw."""
-    ordered = sorted(set(online))
-    return tuple(sorted(randomness.sample(ordered, min(count, len(ordered)))))
+def _opening(view: RunView, phases: RoundPhases, rules: RoundsSpec, now: float, draw: Draw) -> Open:
+    number = view.newest.number + 1 if view.newest is not None else 1
+    return Open(number, view.epoch, phases.first.begin(view, rules, now, draw))

@@ -1,4 +1,4 @@
-"""Moves every run on: opens, seals, extends, aborts, completes."""
+"""Moves every run on: opens rounds, begins their phases, extends, aborts, completes."""
 
 import logging
 from random import Random
@@ -50,17 +50,18 @@ class Scheduler:
 
     def _move(self, run: str) -> None:
         for _ in range(_MOST_STEPS):
-            if isinstance(self._step(run), Wait):
+            if isinstance(self.step(run), Wait):
                 return
 
-    def _step(self, run: str) -> Decision:
+    def step(self, run: str) -> Decision:
+        """One decision, taken and carried out."""
         now = self._clock.now()
-        rules = self._documents.of(run).content.rounds
+        rules, phases = self._documents.of(run).content.rounds, self._documents.phases(run)
 
         def is_online(client: str) -> bool:
             return self._presence.is_online(run, client, now)
 
         def choose(view: RunView) -> Decision:
-            return decide(view, rules, now, lambda who, n: select(who, n, self._randomness))
+            return decide(view, phases, rules, now, lambda who, n: select(who, n, self._randomness))
 
         return self._stores.rounds.advance(run, is_online, choose, now)

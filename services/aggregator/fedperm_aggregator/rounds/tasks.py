@@ -3,10 +3,12 @@
 from fedperm.errors import ConflictError
 from fedperm.wire.aggregator import Task, TaskKind
 from fedperm_aggregator.records import Progress
+from fedperm_aggregator.rounds.phases import RoundPhases
 
 
-def next_task(progress: Progress, client: str, settled: int) -> Task:
-    """`settled` is the last round that the client has dealt with."""
+def next_task(progress: Progress, phases: RoundPhases, client: str, settled: int) -> Task:
+    """`settled` is the last round that the client has dealt with. What was published is settled
+    first: a phase that follows publication asks for what came of that."""
     if settled > progress.settled:
         raise ConflictError(
             f"round {settled} is not settled here, only {progress.settled} rounds are",
@@ -16,7 +18,7 @@ def next_task(progress: Progress, client: str, settled: int) -> Task:
         return Task(kind=TaskKind.SETTLE, round=settled + 1, run_state=progress.run_state)
     if client in progress.asked and client not in progress.sent:
         return Task(
-            kind=TaskKind.TRAIN,
+            kind=phases.named(progress.phase).task,
             round=progress.number,
             epoch=progress.epoch,
             deadline_at=progress.deadline_at,

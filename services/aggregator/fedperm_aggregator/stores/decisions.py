@@ -8,28 +8,31 @@ from sqlalchemy.orm import Session
 
 from fedperm.wire.aggregator import RoundState, RunState, SubmissionState
 from fedperm.wire.events import (
+    PhaseBegun,
     RoundAborted,
+    RoundClosed,
     RoundExtended,
     RoundOpened,
+    RoundPublished,
     RoundSealed,
     RunCompleted,
     RunFailed,
 )
+from fedperm.wire.statements import UPDATE_KIND
 from fedperm_aggregator.records import (
     Abort,
+    Advance,
+    BegunPhase,
     Complete,
     Decision,
     Extend,
     Fail,
-    JobKind,
     Open,
-    Seal,
     Wait,
 )
 from fedperm_aggregator.stores.events import record
-from fedperm_aggregator.stores.jobs import add_job
 from fedperm_aggregator.stores.lookup import the_round
-from fedperm_aggregator.tables import RoundRow, RunRow, SelectionRow, UpdateRow
+from fedperm_aggregator.tables import JobRow, RoundRow, RunRow, SelectionRow, SubmissionRow
 
 
 @singledispatch
@@ -44,43 +47,55 @@ def _wait(decision: Wait, _session: Session, row: RunRow, _now: float) -> None:
 
 @carry_out.register
 def _open(decision: Open, session: Session, row: RunRow, now: float) -> None:
-    session.add(
-        RoundRow(
-            run=row.run,
-            number=decision.number,
-            state=RoundState.OPEN,
-            epoch=decision.epoch,
-            opened_at=now,
-            deadline_at=decision.deadline_at,
-        )
+    begun = decision.phase
+    opened = RoundRow(
+        run=row.run,
+        number=decision.number,
+        state=begun.state,
+        epoch=decision.epoch,
+        opened_at=now,
+        deadline_at=begun.deadline_at,
+        extensions=0,
     )
-    for client in decision.selected:
-        session.add(SelectionRow(run=row.run, round=decision.number, client=client))
+    session.add(opened)
+    _begin(session, opened, begun)
     row.state, row.reason = RunState.RUNNING, ""
-    opened = RoundOpened(
-        epoch=decision.epoch, selected=decision.selected, deadline_at=decision.deadline_at
-    )
-    record(session, row.run, now, opened, number=decision.number)
+    details = RoundOpened(epoch=decision.epoch, selected=begun.asked, deadline_at=begun.deadline_at)
+    record(session, row.run, now, details, number=decision.number)
 
 
 @carry_out.register
 def _extend(decision: Extend, session: Session, row: RunRow, now: float) -> None:
-    opened = the_round(session, row.run, decision.number)
-    opened.deadline_at, opened.extensions = decision.deadline_at, opened.extensions + 1
-    extended = RoundExtended(deadline_at=decision.deadline_at, extensions=opened.extensions)
-    record(session, row.run, now, extended, number=decision.number)
+    extended = the_round(session, row.run, decision.number)
+    extended.deadline_at, extended.extensions = decision.deadline_at, extended.extensions + 1
+    details = RoundExtended(deadline_at=decision.deadline_at, extensions=extended.extensions)
+    record(session, row.run, now, details, number=decision.number)
 
 
 @carry_out.register
-def _seal(decision: Seal, session: Session, row: RunRow, now: float) -> None:
-    sealed = the_round(session, row.run, decision.number)
-    sealed.state, sealed.sealed_at = RoundState.SEALED, now
-    add_job(session, JobKind.FOLD, row.run, decision.number)
-    details = RoundSealed(
-        members=tuple(u.client for u in valid_updates(session, row.run, decision.number)),
-        seconds=max(0.0, now - sealed.opened_at),
-    )
-    record(session, row.run, now, details, number=decision.number)
+def _advance(decision: Advance, session: Session, row: RunRow, now: float) -> None:
+    """The round's state follows from the phase: it is published when its last phase is over, at the
+    latest."""
+    current, begun = the_round(session, row.run, decision.number), decision.phase
+    state = RoundState.PUBLISHED if begun is None else begun.state
+    if state is RoundState.SEALED and current.state is RoundState.OPEN:
+        _seal(session, current, now)
+    elif state is RoundState.PUBLISHED and current.state is not RoundState.PUBLISHED:
+        _publish(session, current, now)
+    elif begun is None:
+        record(session, row.run, now, RoundClosed(), number=current.number)
+    if begun is None:
+        current.phase = current.collects = ""
+        return
+    _begin(session, current, begun)
+    if begun.collects:
+        details = PhaseBegun(
+            phase=begun.name,
+            collects=begun.collects,
+            asked=begun.asked,
+            deadline_at=begun.deadline_at,
+        )
+        record(session, row.run, now, details, number=current.number)
 
 
 @carry_out.register
@@ -101,24 +116,60 @@ def _fail(decision: Fail, session: Session, row: RunRow, now: float) -> None:
 
 
 def abort_round(session: Session, row: RoundRow, reason: str, now: float) -> None:
-    """Its valid updates are dropped; what was rejected stays so."""
+    """What was valid is dropped; what was rejected stays so."""
     row.state, row.settled_at, row.reason = RoundState.ABORTED, now, reason
-    dropped = settle_updates(session, row.run, row.number, SubmissionState.DROPPED)
-    aborted = RoundAborted(reason=reason, dropped=dropped)
+    row.phase = row.collects = ""
+    dropped = valid_submissions(session, row)
+    for submission in dropped:
+        submission.state = SubmissionState.DROPPED
+    updates = sum(submission.kind == UPDATE_KIND for submission in dropped)
+    aborted = RoundAborted(reason=reason, dropped=updates)
     record(session, row.run, now, aborted, number=row.number)
 
 
-def settle_updates(session: Session, run: str, number: int, state: SubmissionState) -> int:
-    """The fate of all valid updates of a round; how many they are."""
-    valid = valid_updates(session, run, number)
-    for row in valid:
-        row.state = state
-    return len(valid)
-
-
-def valid_updates(session: Session, run: str, number: int) -> Sequence[UpdateRow]:
+def valid_submissions(session: Session, row: RoundRow) -> Sequence[SubmissionRow]:
     """In the order of the clients' names."""
-    rows = select(UpdateRow).where(
-        UpdateRow.run == run, UpdateRow.round == number, UpdateRow.state == SubmissionState.VALID
+    rows = select(SubmissionRow).where(
+        SubmissionRow.run == row.run,
+        SubmissionRow.round == row.number,
+        SubmissionRow.state == SubmissionState.VALID,
     )
-    return session.scalars(rows.order_by(UpdateRow.client)).all()
+    return session.scalars(rows.order_by(SubmissionRow.client)).all()
+
+
+def valid_updates(session: Session, row: RoundRow) -> Sequence[SubmissionRow]:
+    return [one for one in valid_submissions(session, row) if one.kind == UPDATE_KIND]
+
+
+def _begin(session: Session, row: RoundRow, begun: BegunPhase) -> None:
+    row.phase, row.collects = begun.name, begun.collects
+    if begun.job is not None:
+        session.add(JobRow(kind=begun.job, run=row.run, round=row.number))
+    if begun.collects:
+        row.deadline_at, row.extensions = begun.deadline_at, 0
+        for client in begun.asked:
+            session.add(
+                SelectionRow(run=row.run, round=row.number, kind=begun.collects, client=client)
+            )
+
+
+def _seal(session: Session, row: RoundRow, now: float) -> None:
+    row.state, row.sealed_at = RoundState.SEALED, now
+    sealed = RoundSealed(
+        members=tuple(update.client for update in valid_updates(session, row)),
+        seconds=max(0.0, now - row.opened_at),
+    )
+    record(session, row.run, now, sealed, number=row.number)
+
+
+def _publish(session: Session, row: RoundRow, now: float) -> None:
+    row.state, row.settled_at = RoundState.PUBLISHED, now
+    for update in valid_updates(session, row):
+        update.state = SubmissionState.INCLUDED
+    published = RoundPublished(
+        contributors=row.contributors or 0,
+        sha256=row.aggregate_sha256 or "",
+        size=row.aggregate_size or 0,
+        seconds=max(0.0, now - (row.sealed_at or now)),
+    )
+    record(session, row.run, now, published, number=row.number)

@@ -12,15 +12,11 @@ from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.wire.events import JobFailed
-from fedperm_aggregator.records import JobKind, Lease
+from fedperm_aggregator.records import Lease
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.tables import JobRow
 
 _OWNER_BITS = 128
-
-
-def add_job(session: Session, kind: JobKind, run: str, number: int, client: str = "") -> None:
-    session.add(JobRow(kind=kind, run=run, round=number, client=client))
 
 
 def owned_job(session: Session, lease: Lease) -> JobRow | None:
@@ -89,4 +85,13 @@ class JobStore:
 
 def _lease(row: JobRow) -> Lease:
     assert row.owner is not None  # noqa: S101 (claimed a moment ago)
-    return Lease(row.id, row.owner, row.kind, row.run, row.round, row.client, row.attempts)
+    return Lease(
+        job=row.id,
+        owner=row.owner,
+        kind=row.kind,
+        run=row.run,
+        round=row.round,
+        submission=row.submission,
+        client=row.client,
+        attempt=row.attempts,
+    )

@@ -3,7 +3,8 @@
 from sqlalchemy.orm import Session
 
 from fedperm.errors import UnknownResourceError
-from fedperm_aggregator.tables import ParticipantRow, RoundRow, RunRow, UpdateRow
+from fedperm_aggregator.records import SubmissionPlace
+from fedperm_aggregator.tables import ParticipantRow, RoundRow, RunRow, SubmissionRow
 
 
 def the_run(session: Session, run: str) -> RunRow:
@@ -29,10 +30,15 @@ def the_round(session: Session, run: str, number: int) -> RoundRow:
     return row
 
 
-def the_update(session: Session, run: str, number: int, client: str) -> UpdateRow:
-    row = session.get(UpdateRow, (run, number, client))
+def place_of(row: SubmissionRow) -> SubmissionPlace:
+    return SubmissionPlace(row.kind, row.run, row.round, row.client)
+
+
+def the_submission(session: Session, place: SubmissionPlace) -> SubmissionRow:
+    row = session.get(SubmissionRow, (place.run, place.round, place.kind, place.client))
     if row is None:
         raise UnknownResourceError(
-            f"there is no update of {client} for round {number}", "upload one while it is open"
+            f"there is no {place.kind} of {place.client} for round {place.round}",
+            "upload one while it is open",
         )
     return row

@@ -14,14 +14,16 @@ from fedperm.wire.aggregator import (
     NamedReport,
     RoundOutcome,
     RoundReport,
+    RoundState,
     SubmissionReport,
     SubmissionState,
 )
 from fedperm.wire.events import ClientReported
 from fedperm.wire.statements import UPDATE_KIND
+from fedperm_aggregator.records import SubmissionPlace
 from fedperm_aggregator.stores.events import record
-from fedperm_aggregator.stores.lookup import the_participant, the_round, the_update
-from fedperm_aggregator.tables import ReportRow, RoundRow, SelectionRow, UpdateRow
+from fedperm_aggregator.stores.lookup import the_participant, the_round, the_submission
+from fedperm_aggregator.tables import ReportRow, RoundRow, SelectionRow, SubmissionRow
 
 
 class ReportStore:
@@ -31,12 +33,12 @@ class ReportStore:
     @transaction
     def outcome(self, session: Session, run: str, number: int) -> RoundOutcome:
         row = the_round(session, run, number)
-        return _outcome(session, row, _updates(session, row))
+        return _outcome(session, row, _submissions(session, row))
 
     @transaction
-    def update(self, session: Session, run: str, number: int, client: str) -> SubmissionReport:
-        the_round(session, run, number)
-        return _update(the_update(session, run, number, client))
+    def submission(self, session: Session, place: SubmissionPlace) -> SubmissionReport:
+        the_round(session, place.run, place.round)
+        return _submission(the_submission(session, place))
 
     @transaction
     def round(self, session: Session, run: str, number: int) -> RoundReport:
@@ -70,37 +72,46 @@ class ReportStore:
         record(session, run, now, told, number=number, client=client)
 
 
-def _updates(session: Session, row: RoundRow) -> Sequence[UpdateRow]:
-    updates = select(UpdateRow).where(UpdateRow.run == row.run, UpdateRow.round == row.number)
-    return session.scalars(updates.order_by(UpdateRow.client)).all()
-
-
-def _outcome(session: Session, row: RoundRow, updates: Sequence[UpdateRow]) -> RoundOutcome:
-    selected = select(SelectionRow.client).where(
-        SelectionRow.run == row.run, SelectionRow.round == row.number
+def _submissions(session: Session, row: RoundRow) -> Sequence[SubmissionRow]:
+    rows = select(SubmissionRow).where(
+        SubmissionRow.run == row.run, SubmissionRow.round == row.number
     )
+    return session.scalars(rows.order_by(SubmissionRow.kind, SubmissionRow.client)).all()
+
+
+def _asked(session: Session, row: RoundRow, kind: str) -> tuple[str, ...]:
+    rows = select(SelectionRow.client).where(
+        SelectionRow.run == row.run, SelectionRow.round == row.number, SelectionRow.kind == kind
+    )
+    return tuple(session.scalars(rows.order_by(SelectionRow.client)))
+
+
+def _outcome(session: Session, row: RoundRow, submissions: Sequence[SubmissionRow]) -> RoundOutcome:
     return RoundOutcome(
         round=row.number,
         state=row.state,
         epoch=row.epoch,
-        selected=tuple(session.scalars(selected.order_by(SelectionRow.client))),
-        included=tuple(u.client for u in updates if u.state is SubmissionState.INCLUDED),
+        selected=_asked(session, row, UPDATE_KIND),
+        included=tuple(s.client for s in submissions if s.state is SubmissionState.INCLUDED),
         aggregate=_reference(row),
         reason=row.reason,
     )
 
 
 def _reference(row: RoundRow) -> AggregateReference | None:
-    if row.aggregate_sha256 is None or row.aggregate_size is None or row.contributors is None:
+    """None until it is published: it may be written before."""
+    if row.state is not RoundState.PUBLISHED or row.aggregate_sha256 is None:
         return None
     return AggregateReference(
-        sha256=row.aggregate_sha256, size=row.aggregate_size, contributors=row.contributors
+        sha256=row.aggregate_sha256,
+        size=row.aggregate_size or 0,
+        contributors=row.contributors or 0,
     )
 
 
-def _update(row: UpdateRow) -> SubmissionReport:
+def _submission(row: SubmissionRow) -> SubmissionReport:
     return SubmissionReport(
-        kind=UPDATE_KIND,
+        kind=row.kind,
         client=row.client,
         state=row.state,
         reason=row.reason,
@@ -113,18 +124,21 @@ def _update(row: UpdateRow) -> SubmissionReport:
 
 
 def _round(session: Session, row: RoundRow) -> RoundReport:
-    updates = _updates(session, row)
+    submissions = _submissions(session, row)
     reports = select(ReportRow).where(ReportRow.run == row.run, ReportRow.round == row.number)
     return RoundReport(
-        outcome=_outcome(session, row, updates),
+        outcome=_outcome(session, row, submissions),
+        phase=row.phase,
+        collects=row.collects,
+        asked=_asked(session, row, row.collects),
         opened_at=row.opened_at,
         deadline_at=row.deadline_at,
         extensions=row.extensions,
         sealed_at=row.sealed_at,
         settled_at=row.settled_at,
-        submissions=tuple(map(_update, updates)),
+        submissions=tuple(map(_submission, submissions)),
         reports=tuple(map(_named, session.scalars(reports.order_by(ReportRow.client)))),
-        seconds=_seconds(row, updates),
+        seconds=_seconds(row, submissions),
     )
 
 
@@ -132,12 +146,12 @@ def _named(row: ReportRow) -> NamedReport:
     return NamedReport(client=row.client, report=ClientReport.model_validate_json(row.report))
 
 
-def _seconds(row: RoundRow, updates: Sequence[UpdateRow]) -> AggregatorSeconds:
+def _seconds(row: RoundRow, submissions: Sequence[SubmissionRow]) -> AggregatorSeconds:
     closed_at = row.sealed_at or row.settled_at
     return AggregatorSeconds(
         open=_between(row.opened_at, closed_at),
         fold=_between(row.sealed_at, row.settled_at),
-        validation_cpu=sum(update.cpu_seconds for update in updates),
+        validation_cpu=sum(submission.cpu_seconds for submission in submissions),
         folding_cpu=row.folding_cpu,
         rerandomising_cpu=row.rerandomising_cpu,
     )

@@ -7,8 +7,7 @@ from sqlalchemy.orm import Session
 
 from fedperm.crash_points import specify
 from fedperm.database import Database, transaction
-from fedperm.wire.aggregator import RoundState, SubmissionState
-from fedperm.wire.events import RoundPublished
+from fedperm.wire.aggregator import RoundState
 from fedperm_aggregator.records import (
     Aggregate,
     Decision,
@@ -23,12 +22,10 @@ from fedperm_aggregator.records import (
 from fedperm_aggregator.stores.decisions import (
     abort_round,
     carry_out,
-    settle_updates,
     valid_updates,
 )
-from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.jobs import owned_job
-from fedperm_aggregator.stores.lookup import the_round, the_run
+from fedperm_aggregator.stores.lookup import place_of, the_round, the_run
 from fedperm_aggregator.stores.views import progress_of, run_view
 from fedperm_aggregator.tables import RoundRow
 
@@ -62,24 +59,23 @@ class RoundStore:
     @transaction
     def sealed(self, session: Session, run: str, number: int) -> SealedRound:
         row = the_round(session, run, number)
-        members = (Member(u.client, u.sha256) for u in valid_updates(session, run, number))
+        members = (Member(place_of(u), u.sha256) for u in valid_updates(session, row))
         return SealedRound(row.epoch, tuple(members))
 
     @transaction
-    def publish(
-        self, session: Session, lease: Lease, aggregate: Aggregate, now: float
-    ) -> str | None:
-        """The digest of what is published now: this one, or another worker's if the lease was
-        lost, or none if the round was given up."""
+    def keep_aggregate(self, session: Session, lease: Lease, aggregate: Aggregate) -> str | None:
+        """The digest of the round's aggregate: this one, or another worker's if the lease was lost,
+        or none if the round was given up. It is published when its phase is over."""
         row = the_round(session, lease.run, lease.round)
         job = owned_job(session, lease)
         if job is None or row.state is not RoundState.SEALED:
             return row.aggregate_sha256
         session.delete(job)
-        settle_updates(session, row.run, row.number, SubmissionState.INCLUDED)
-        _fill_in(row, aggregate, now)
-        _record_publication(session, row, aggregate, now)
-        return row.aggregate_sha256
+        row.aggregate_sha256, row.aggregate_size = aggregate.sha256, aggregate.size
+        row.contributors = aggregate.contributors
+        row.folding_cpu = aggregate.folding_cpu
+        row.rerandomising_cpu = aggregate.rerandomising_cpu
+        return aggregate.sha256
 
     @transaction
     def give_up(self, session: Session, lease: Lease, reason: str, now: float) -> None:
@@ -91,9 +87,8 @@ class RoundStore:
 
     @transaction
     def to_scrub(self, session: Session) -> Sequence[RoundName]:
-        """Settled rounds whose uploads may still lie on the disk."""
-        settled = [state for state in RoundState if state.is_settled]
-        rows = select(RoundRow).where(RoundRow.state.in_(settled), RoundRow.scrubbed.is_(False))
+        """Closed rounds of which something may still lie on the disk."""
+        rows = select(RoundRow).where(RoundRow.phase == "", RoundRow.scrubbed.is_(False))
         return [RoundName(row.run, row.number) for row in session.scalars(rows)]
 
     @transaction
@@ -102,24 +97,6 @@ class RoundStore:
 
     @transaction
     def aggregates(self, session: Session, run: str) -> dict[int, str]:
-        """Digests of all published aggregates of a run, by round."""
+        """Digests of all aggregates of a run, by round."""
         rows = select(RoundRow).where(RoundRow.run == run, RoundRow.aggregate_sha256.is_not(None))
         return {row.number: row.aggregate_sha256 or "" for row in session.scalars(rows)}
-
-
-def _fill_in(row: RoundRow, aggregate: Aggregate, now: float) -> None:
-    row.state, row.settled_at = RoundState.PUBLISHED, now
-    row.aggregate_sha256, row.aggregate_size = aggregate.sha256, aggregate.size
-    row.contributors = aggregate.contributors
-    row.folding_cpu = aggregate.folding_cpu
-    row.rerandomising_cpu = aggregate.rerandomising_cpu
-
-
-def _record_publication(session: Session, row: RoundRow, aggregate: Aggregate, now: float) -> None:
-    published = RoundPublished(
-        contributors=aggregate.contributors,
-        sha256=aggregate.sha256,
-        size=aggregate.size,
-        seconds=max(0.0, now - (row.sealed_at or now)),
-    )
-    record(session, row.run, now, published, number=row.number)

@@ -147,8 +147,7 @@ class RunStore:
 
 def _under_way(session: Session, run: str) -> RunState:
     newest = newest_round(session, run)
-    settled = newest is None or newest.state.is_settled
-    return RunState.WAITING if settled else RunState.RUNNING
+    return RunState.RUNNING if newest is not None and newest.phase else RunState.WAITING
 
 
 def _refuse_another(known: RunRow, document: FrozenDocument) -> None:

@@ -1,29 +1,33 @@
-"""Updates: stored, checked, and what became of them."""
+"""Submissions: stored, checked, and what became of them."""
+
+from collections.abc import Callable
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.wire.aggregator import SubmissionState
-from fedperm.wire.events import KeyCompromised, UpdateChecked, UpdateStored
+from fedperm.wire.events import KeyCompromised, SubmissionChecked, SubmissionStored
 from fedperm.wire.signed import unverified
 from fedperm.wire.statements import Manifest
 from fedperm_aggregator.records import (
     CheckTask,
-    Claim,
     JobKind,
     Lease,
-    NewUpdate,
+    NewSubmission,
     Slot,
-    StoredUpdate,
+    StoredSubmission,
+    SubmissionPlace,
     Verdict,
+    WrittenBlob,
 )
 from fedperm_aggregator.stores.events import record
-from fedperm_aggregator.stores.jobs import add_job, owned_job
-from fedperm_aggregator.stores.lookup import the_round, the_update
+from fedperm_aggregator.stores.jobs import owned_job
+from fedperm_aggregator.stores.lookup import place_of, the_round, the_submission
 from fedperm_aggregator.stores.views import slot_of
-from fedperm_aggregator.submissions.rules import judge
-from fedperm_aggregator.tables import UpdateRow
+from fedperm_aggregator.tables import JobRow, SubmissionRow
+
+Judge = Callable[[Slot], StoredSubmission | None]
 
 
 class SubmissionStore:
@@ -31,40 +35,53 @@ class SubmissionStore:
         self.database = database
 
     @transaction
-    def slot(self, session: Session, run: str, number: int, client: str) -> Slot:
-        return slot_of(session, run, number, client)
+    def slot(self, session: Session, place: SubmissionPlace) -> Slot:
+        return slot_of(session, place)
 
     @transaction
     def store(
-        self, session: Session, new: NewUpdate, claim: Claim, now: float
-    ) -> tuple[StoredUpdate, bool]:
-        """The update and whether it is new. Judged again: the round may be sealed by now."""
-        known = judge(slot_of(session, new.run, new.round, new.client), claim)
+        self, session: Session, new: NewSubmission, judge: Judge, now: float
+    ) -> tuple[StoredSubmission, bool]:
+        """The submission and whether it is new. Judged again: the phase may be over by now."""
+        place = new.place
+        known = judge(slot_of(session, place))
         if known is not None:
             return known, False
         session.add(
-            UpdateRow(
-                run=new.run,
-                round=new.round,
-                client=new.client,
-                sha256=claim.sha256,
+            SubmissionRow(
+                kind=place.kind,
+                run=place.run,
+                round=place.round,
+                client=place.client,
+                sha256=new.sha256,
                 size=new.size,
                 manifest=new.manifest,
                 state=SubmissionState.STORED,
                 received_at=now,
             )
         )
-        add_job(session, JobKind.CHECK, new.run, new.round, new.client)
-        stored = UpdateStored(size=new.size)
-        record(session, new.run, now, stored, number=new.round, client=new.client)
-        return StoredUpdate(claim.sha256, SubmissionState.STORED, now), True
+        session.add(
+            JobRow(
+                kind=JobKind.CHECK,
+                run=place.run,
+                round=place.round,
+                submission=place.kind,
+                client=place.client,
+            )
+        )
+        stored = SubmissionStored(kind=place.kind, size=new.size)
+        record(session, place.run, now, stored, number=place.round, client=place.client)
+        return StoredSubmission(new.sha256, SubmissionState.STORED, now), True
 
     @transaction
     def check_task(self, session: Session, lease: Lease) -> CheckTask:
-        row = the_update(session, lease.run, lease.round, lease.client)
+        row = the_submission(session, lease.place)
         manifest = unverified(row.manifest, Manifest)  # verified before it was stored
-        epoch = the_round(session, lease.run, lease.round).epoch
-        return CheckTask(row.sha256, epoch, manifest.tensors)
+        of_round = the_round(session, lease.run, lease.round)
+        aggregate = None
+        if of_round.aggregate_sha256 is not None and of_round.aggregate_size is not None:
+            aggregate = WrittenBlob(of_round.aggregate_sha256, of_round.aggregate_size)
+        return CheckTask(row.sha256, of_round.epoch, manifest.tensors, aggregate)
 
     @transaction
     def settle(self, session: Session, lease: Lease, verdict: Verdict, now: float) -> bool:
@@ -73,40 +90,31 @@ class SubmissionStore:
         if job is None:
             return False
         session.delete(job)
-        row = the_update(session, lease.run, lease.round, lease.client)
-        _fill_in(row, verdict)
-        _record_check(session, row, now)
+        row = the_submission(session, lease.place)
+        row.state, row.reason, row.cpu_seconds = verdict.state, verdict.reason, verdict.cpu_seconds
+        row.norm_before, row.norm_after = verdict.norm_before, verdict.norm_after
+        row.bounded = verdict.bounded
+        checked = SubmissionChecked(
+            kind=row.kind,
+            state=row.state,
+            reason=row.reason,
+            norm_before=row.norm_before,
+            norm_after=row.norm_after,
+            bounded=row.bounded,
+        )
+        record(session, row.run, now, checked, number=row.round, client=row.client)
         if verdict.reveals_key:
-            _record_compromise(session, row, now)
+            compromised = KeyCompromised(
+                hint="the client sent a factor of the public key: revoke it and rotate the key"
+            )
+            record(session, row.run, now, compromised, number=row.round, client=row.client)
         return True
 
     @transaction
-    def waiting(self, session: Session, run: str) -> list[tuple[int, str, str]]:
-        """(round, client, sha256) of the uploads that must lie on the disk."""
+    def waiting(self, session: Session, run: str) -> list[tuple[SubmissionPlace, str]]:
+        """Places and digests of what must lie on the disk."""
         needed = [SubmissionState.STORED, SubmissionState.VALID]
-        rows = select(UpdateRow).where(UpdateRow.run == run, UpdateRow.state.in_(needed))
-        return [(row.round, row.client, row.sha256) for row in session.scalars(rows)]
-
-
-def _fill_in(row: UpdateRow, verdict: Verdict) -> None:
-    row.state, row.reason, row.cpu_seconds = verdict.state, verdict.reason, verdict.cpu_seconds
-    row.norm_before, row.norm_after = verdict.norm_before, verdict.norm_after
-    row.bounded = verdict.bounded
-
-
-def _record_check(session: Session, row: UpdateRow, now: float) -> None:
-    checked = UpdateChecked(
-        state=row.state,
-        reason=row.reason,
-        norm_before=row.norm_before,
-        norm_after=row.norm_after,
-        bounded=row.bounded,
-    )
-    record(session, row.run, now, checked, number=row.round, client=row.client)
-
-
-def _record_compromise(session: Session, row: UpdateRow, now: float) -> None:
-    compromised = KeyCompromised(
-        hint="the client sent a factor of the public key: revoke it and rotate the key"
-    )
-    record(session, row.run, now, compromised, number=row.round, client=row.client)
+        rows = select(SubmissionRow).where(
+            SubmissionRow.run == run, SubmissionRow.state.in_(needed)
+        )
+        return [(place_of(row), row.sha256) for row in session.scalars(rows)]

@@ -6,9 +6,17 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from fedperm.wire.aggregator import RoundState, SubmissionState
-from fedperm_aggregator.records import Progress, RoundView, RunView, Slot, StoredUpdate
+from fedperm.wire.statements import UPDATE_KIND
+from fedperm_aggregator.records import (
+    Progress,
+    RoundView,
+    RunView,
+    Slot,
+    StoredSubmission,
+    SubmissionPlace,
+)
 from fedperm_aggregator.stores.runs import newest_epoch, newest_round
-from fedperm_aggregator.tables import ParticipantRow, RoundRow, RunRow, SelectionRow, UpdateRow
+from fedperm_aggregator.tables import ParticipantRow, RoundRow, RunRow, SelectionRow, SubmissionRow
 
 
 def run_view(session: Session, row: RunRow, is_online: Callable[[str], bool]) -> RunView:
@@ -30,54 +38,74 @@ def progress_of(session: Session, row: RunRow) -> Progress:
     newest = newest_round(session, row.run)
     if newest is None:
         return Progress(row.state, 0)
-    if newest.state is not RoundState.OPEN:
-        return Progress(row.state, newest.number if newest.state.is_settled else newest.number - 1)
+    settled = newest.number if newest.state.is_settled else newest.number - 1
+    if not newest.collects:
+        return Progress(row.state, settled)
     return Progress(
         run_state=row.state,
-        settled=newest.number - 1,
+        settled=settled,
         number=newest.number,
+        phase=newest.phase,
         epoch=newest.epoch,
         deadline_at=newest.deadline_at,
         asked=_clients(session, SelectionRow, newest),
-        sent=_clients(session, UpdateRow, newest),
+        sent=_clients(session, SubmissionRow, newest),
     )
 
 
-def slot_of(session: Session, run: str, number: int, client: str) -> Slot:
-    row = session.get(RoundRow, (run, number))
-    joined = session.get(ParticipantRow, (run, client))
-    stored = session.get(UpdateRow, (run, number, client))
+def slot_of(session: Session, place: SubmissionPlace) -> Slot:
+    key = (place.run, place.round, place.kind, place.client)
+    row = session.get(RoundRow, (place.run, place.round))
+    joined = session.get(ParticipantRow, (place.run, place.client))
+    stored = session.get(SubmissionRow, key)
     return Slot(
         state=None if row is None else row.state,
         epoch=0 if row is None else row.epoch,
-        is_selected=session.get(SelectionRow, (run, number, client)) is not None,
+        collects="" if row is None else row.collects,
+        is_closed=row is not None and not row.phase,
+        is_asked=session.get(SelectionRow, key) is not None,
         signing_key=None if joined is None else joined.signing_key,
         stored=None
         if stored is None
-        else StoredUpdate(stored.sha256, stored.state, stored.received_at),
+        else StoredSubmission(stored.sha256, stored.state, stored.received_at),
     )
 
 
 def _round_view(session: Session, row: RoundRow) -> RoundView:
-    selected = select(func.count()).where(
-        SelectionRow.run == row.run, SelectionRow.round == row.number
+    asked = select(func.count()).where(
+        SelectionRow.run == row.run,
+        SelectionRow.round == row.number,
+        SelectionRow.kind == row.collects,
     )
-    updates = (
-        select(UpdateRow.state, func.count())
-        .where(UpdateRow.run == row.run, UpdateRow.round == row.number)
-        .group_by(UpdateRow.state)
+    collected = (
+        select(SubmissionRow.state, func.count())
+        .where(
+            SubmissionRow.run == row.run,
+            SubmissionRow.round == row.number,
+            SubmissionRow.kind == row.collects,
+        )
+        .group_by(SubmissionRow.state)
     )
-    counts: dict[SubmissionState, int] = dict(session.execute(updates).all())
+    members = select(SubmissionRow.client).where(
+        SubmissionRow.run == row.run,
+        SubmissionRow.round == row.number,
+        SubmissionRow.kind == UPDATE_KIND,
+        SubmissionRow.state.in_([SubmissionState.VALID, SubmissionState.INCLUDED]),
+    )
+    counts: dict[SubmissionState, int] = dict(session.execute(collected).all())
     return RoundView(
         number=row.number,
         state=row.state,
+        phase=row.phase,
         deadline_at=row.deadline_at,
         extensions=row.extensions,
-        selected=session.scalar(selected) or 0,
+        asked=session.scalar(asked) or 0,
         stored=counts.get(SubmissionState.STORED, 0),
         valid=counts.get(SubmissionState.VALID, 0),
-        # an open round drops an update that nobody could check: it is not waited for either
+        # one that nobody could check is dropped: it is not waited for either
         rejected=counts.get(SubmissionState.REJECTED, 0) + counts.get(SubmissionState.DROPPED, 0),
+        members=tuple(session.scalars(members.order_by(SubmissionRow.client))),
+        has_aggregate=row.aggregate_sha256 is not None,
     )
 
 
@@ -91,7 +119,10 @@ def _aborted_in_a_row(session: Session, newest: RoundRow) -> int:
 
 
 def _clients(
-    session: Session, table: type[SelectionRow] | type[UpdateRow], row: RoundRow
+    session: Session, table: type[SelectionRow] | type[SubmissionRow], row: RoundRow
 ) -> frozenset[str]:
-    named = select(table.client).where(table.run == row.run, table.round == row.number)
+    """Who is asked for what the phase collects, or has sent it."""
+    named = select(table.client).where(
+        table.run == row.run, table.round == row.number, table.kind == row.collects
+    )
     return frozenset(session.scalars(named))

@@ -1,4 +1,4 @@
-"""Whether an upload may be stored: a pure judgement of what is known about its place."""
+"""Whether a submission may be stored: a pure judgement of what is known about its place."""
 
 from fedperm.errors import (
     BodyError,
@@ -9,13 +9,12 @@ from fedperm.errors import (
     UnknownResourceError,
     UntrustedError,
 )
-from fedperm.wire.aggregator import RoundState
 from fedperm.wire.statements import Manifest
-from fedperm_aggregator.records import Claim, Slot, StoredUpdate
+from fedperm_aggregator.records import Claim, Slot, StoredSubmission
 
 
-def judge(slot: Slot, claim: Claim) -> StoredUpdate | None:
-    """The update, if these bytes were stored before; None if they may be; else a refusal.
+def judge(slot: Slot, claim: Claim) -> StoredSubmission | None:
+    """The submission, if these bytes were stored before; None if they may be; else a refusal.
 
     The same bytes are welcome even when the round is over: the client's answer was lost."""
     if slot.state is None:
@@ -23,18 +22,18 @@ def judge(slot: Slot, claim: Claim) -> StoredUpdate | None:
     _check_sender(slot, claim)
     if claim.epoch != slot.epoch:
         raise ConflictError(
-            f"the update is for key epoch {claim.epoch}, the round uses {slot.epoch}",
-            "prepare the update under the key of the round's epoch",
+            f"the {claim.kind} is for key epoch {claim.epoch}, the round uses {slot.epoch}",
+            f"prepare the {claim.kind} under the key of the round's epoch",
         )
     if slot.stored is not None:
         _check_same(slot.stored, claim)
-    elif slot.state is not RoundState.OPEN:
+    elif slot.collects != claim.kind:
         raise GoneError(f"the round is {slot.state}", "wait for the next task")
     return slot.stored
 
 
 def _check_sender(slot: Slot, claim: Claim) -> None:
-    if not slot.is_selected:
+    if not slot.is_asked:
         raise ForbiddenError(
             "the client was not selected for this round", "upload only when a task says so"
         )
@@ -44,10 +43,10 @@ def _check_sender(slot: Slot, claim: Claim) -> None:
         )
 
 
-def _check_same(stored: StoredUpdate, claim: Claim) -> None:
+def _check_same(stored: StoredSubmission, claim: Claim) -> None:
     if stored.sha256 != claim.sha256:
         raise ConflictError(
-            "another update of this client was stored for the round",
+            f"another {claim.kind} of this client was stored for the round",
             "send the bytes that were prepared first: a second draw of noise costs privacy",
         )
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
+from fedperm.wire import statements
 from fedperm.wire.events import (
     ClientReported,
     Event,
@@ -10,8 +11,8 @@ from fedperm.wire.events import (
     RoundOpened,
     RoundPublished,
     RoundSealed,
-    UpdateChecked,
-    UpdateStored,
+    SubmissionChecked,
+    SubmissionStored,
 )
 
 
@@ -28,9 +29,9 @@ class RoundProgress:
 
     def after(self, event: Event) -> "RoundProgress":
         match event.details:
-            case UpdateStored():
+            case SubmissionStored(kind=statements.UPDATE_KIND):
                 return replace(self, stored=self.stored + 1)
-            case UpdateChecked():
+            case SubmissionChecked(kind=statements.UPDATE_KIND):
                 return replace(self, checked=self.checked + 1)
             case FoldAdvanced(phase="fold", done=done, total=total):
                 return replace(self, folded=done, fold_jobs=total)

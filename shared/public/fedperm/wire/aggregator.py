@@ -75,7 +75,7 @@ class Phase(StrEnum):
 
 
 class TaskKind(StrEnum):
-    """What a client is to do next."""
+    """What a client is to do next. Further phases of a round have words of their own."""
 
     TRAIN = "train"
     SETTLE = "settle"
@@ -145,7 +145,7 @@ class Task(Message):
     """TRAIN: prepare and upload an update for `round` under `epoch`. SETTLE: `round` was
     published or aborted; read its outcome. FINISH: the run is over."""
 
-    kind: Lax[TaskKind]
+    kind: Word
     round: int = 0
     epoch: int = 0
     deadline_at: float | None = None
@@ -255,11 +255,15 @@ class AggregatorSeconds(Message):
 
 
 class RoundReport(Message):
-    """All that the operator may know of a round."""
+    """All that the operator may know of a round. `phase` is empty once it is closed; it `collects`
+    one kind of submission from the clients that it has asked, or, if empty, none."""
 
     most_octets: ClassVar[int] = LONG_LIST
 
     outcome: RoundOutcome
+    phase: str
+    collects: str
+    asked: Many[Name]
     opened_at: float
     deadline_at: float
     extensions: int

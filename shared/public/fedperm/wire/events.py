@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict, SerializeAsAny, ValidationInfo, field_validator
 
 from fedperm.wire.aggregator import ClientReport, SubmissionState
-from fedperm.wire.message import Lax, Many, Message, Name, Sha256
+from fedperm.wire.message import Lax, Many, Message, Name, Sha256, Word
+from fedperm.wire.statements import UPDATE_KIND
 
 
 class EventKind(StrEnum):
@@ -31,8 +32,10 @@ class EventKind(StrEnum):
     ROUND_SEALED = "round-sealed"
     ROUND_PUBLISHED = "round-published"
     ROUND_ABORTED = "round-aborted"
-    UPDATE_STORED = "update-stored"
-    UPDATE_CHECKED = "update-checked"
+    ROUND_CLOSED = "round-closed"
+    PHASE_BEGUN = "phase-begun"
+    SUBMISSION_STORED = "submission-stored"
+    SUBMISSION_CHECKED = "submission-checked"
     FOLD_PROGRESS = "fold-progress"
     JOB_FAILED = "job-failed"
     CLIENT_REPORT = "client-report"
@@ -128,6 +131,23 @@ class RoundPublished(Details):
     seconds: float
 
 
+class PhaseBegun(Details):
+    """A later phase of the round asks clients for something."""
+
+    event: ClassVar[EventKind] = EventKind.PHASE_BEGUN
+
+    phase: Word
+    collects: Word
+    asked: Many[Name]
+    deadline_at: float
+
+
+class RoundClosed(Details):
+    """The last phase of a round that was published before is over."""
+
+    event: ClassVar[EventKind] = EventKind.ROUND_CLOSED
+
+
 class RoundAborted(Details):
     """`dropped` valid updates went with it."""
 
@@ -137,15 +157,17 @@ class RoundAborted(Details):
     dropped: int
 
 
-class UpdateStored(Details):
-    event: ClassVar[EventKind] = EventKind.UPDATE_STORED
+class SubmissionStored(Details):
+    event: ClassVar[EventKind] = EventKind.SUBMISSION_STORED
 
+    kind: Word = UPDATE_KIND
     size: int
 
 
-class UpdateChecked(Details):
-    event: ClassVar[EventKind] = EventKind.UPDATE_CHECKED
+class SubmissionChecked(Details):
+    event: ClassVar[EventKind] = EventKind.SUBMISSION_CHECKED
 
+    kind: Word = UPDATE_KIND
     state: Lax[SubmissionState]
     reason: str
     norm_before: float | None
