@@ -9,12 +9,12 @@ from fedperm.database import Database, open_database, sqlite_url
 from fedperm_keyserver.admission import Attempt
 from fedperm_keyserver.migrations import SCHEMA
 from fedperm_keyserver.records import Epoch, Key, StoredIdentity, Token
-from fedperm_keyserver.store.access import AccessStore
-from fedperm_keyserver.store.audit import AuditStore
-from fedperm_keyserver.store.clients import ClientStore
-from fedperm_keyserver.store.identity import IdentityStore
-from fedperm_keyserver.store.keys import KeyStore
-from fedperm_keyserver.store.tokens import TokenStore
+from fedperm_keyserver.stores.access import AccessStore
+from fedperm_keyserver.stores.audit import AuditStore
+from fedperm_keyserver.stores.clients import ClientStore
+from fedperm_keyserver.stores.identity import IdentityStore
+from fedperm_keyserver.stores.keys import KeyStore
+from fedperm_keyserver.stores.tokens import TokenStore
 
 NOW = 1_800_000_000.12345
 SECRET = b"\1" * 32

@@ -10,7 +10,7 @@ from fedperm.errors import UntrustedError
 from fedperm.wire.key_server import TokenRequest
 from fedperm_keyserver.audit import PAGE
 from fedperm_keyserver.events import Event, EventKind
-from fedperm_keyserver.store.audit import append
+from fedperm_keyserver.stores.audit import append
 from tests.keyserver.member import Member
 from tests.keyserver.server import OPERATOR
 

@@ -19,8 +19,8 @@ from fedperm.wire.statements import (
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.metrics import KeyServerMetrics
 from fedperm_keyserver.records import Client
-from fedperm_keyserver.store.access import AccessStore
-from fedperm_keyserver.store.clients import ClientStore
+from fedperm_keyserver.stores.access import AccessStore
+from fedperm_keyserver.stores.clients import ClientStore
 
 LONGEST_ASSERTION_SECONDS = 300
 _JTI_OCTETS = 16

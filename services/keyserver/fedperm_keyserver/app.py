@@ -28,12 +28,12 @@ from fedperm_keyserver.routes.identity import identity_routes
 from fedperm_keyserver.routes.keys import key_routes
 from fedperm_keyserver.routes.releases import release_routes
 from fedperm_keyserver.routes.tokens import token_routes
-from fedperm_keyserver.store.access import AccessStore
-from fedperm_keyserver.store.audit import AuditStore
-from fedperm_keyserver.store.clients import ClientStore
-from fedperm_keyserver.store.identity import IdentityStore
-from fedperm_keyserver.store.keys import KeyStore
-from fedperm_keyserver.store.tokens import TokenStore
+from fedperm_keyserver.stores.access import AccessStore
+from fedperm_keyserver.stores.audit import AuditStore
+from fedperm_keyserver.stores.clients import ClientStore
+from fedperm_keyserver.stores.identity import IdentityStore
+from fedperm_keyserver.stores.keys import KeyStore
+from fedperm_keyserver.stores.tokens import TokenStore
 from fedperm_keyserver.tokens import Tokens
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from fedperm.wire.key_server import AuditLog
-from fedperm_keyserver.store.audit import AuditStore
+from fedperm_keyserver.stores.audit import AuditStore
 
 PAGE = 1000
 

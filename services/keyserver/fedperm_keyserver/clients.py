@@ -22,7 +22,7 @@ from fedperm_keyserver.keys import Keys
 from fedperm_keyserver.metrics import KeyServerMetrics
 from fedperm_keyserver.outcome import Outcome
 from fedperm_keyserver.records import Client, Epoch
-from fedperm_keyserver.store.clients import ClientStore
+from fedperm_keyserver.stores.clients import ClientStore
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from fedperm.wire.statements import SchemeSpec
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.outcome import Outcome
 from fedperm_keyserver.records import Key
-from fedperm_keyserver.store.keys import KeyStore
+from fedperm_keyserver.stores.keys import KeyStore
 from fedperm_secret.custody import CUSTODIES, Dealt
 
 

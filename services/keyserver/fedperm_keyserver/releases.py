@@ -10,9 +10,9 @@ from fedperm.wire.key_server import ReleasedKey
 from fedperm.wire.statements import AccessToken
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.metrics import KeyServerMetrics
-from fedperm_keyserver.store.access import AccessStore
-from fedperm_keyserver.store.clients import ClientStore
-from fedperm_keyserver.store.keys import KeyStore
+from fedperm_keyserver.stores.access import AccessStore
+from fedperm_keyserver.stores.clients import ClientStore
+from fedperm_keyserver.stores.keys import KeyStore
 
 log = logging.getLogger(__name__)
 

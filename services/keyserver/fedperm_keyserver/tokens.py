@@ -10,7 +10,7 @@ from fedperm.wire.key_server import MintedToken, TokenList, TokenRequest, TokenS
 from fedperm_keyserver.admission import is_generated_name
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.records import Token
-from fedperm_keyserver.store.tokens import TokenStore
+from fedperm_keyserver.stores.tokens import TokenStore
 
 _ID_OCTETS = 8
 

@@ -1,0 +1,1 @@
+"""The database: every method is one transaction, and what is to be audited is audited in it."""
