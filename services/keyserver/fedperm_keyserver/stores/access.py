@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from fedperm.database import Database, transaction
 from fedperm.errors import ForbiddenError, UnauthenticatedError
 from fedperm.wire.key_server import AuditEntry
-from fedperm_keyserver import events
+from fedperm_keyserver.events import KeyReleased
 from fedperm_keyserver.records import Client, Epoch
 from fedperm_keyserver.stores.audit import append
 from fedperm_keyserver.stores.rows import client_row
@@ -39,7 +39,8 @@ class AccessStore:
     ) -> AuditEntry:
         """Once this returned, the release may leave; not to a client revoked meanwhile."""
         _check_not_revoked(session, client)
-        return append(session, events.key_released(epoch, client.name, release_sha256), now)
+        released = KeyReleased(epoch.key, epoch.number, epoch.key_id, client.name, release_sha256)
+        return append(session, released, now)
 
 
 def _check_not_revoked(session: Session, client: Client) -> None:

@@ -12,7 +12,7 @@ from fedperm_keyserver.tables import AuditRow
 
 def append(session: Session, event: Event, at: float) -> AuditEntry:
     """Milliseconds: every JSON library writes such a number alike."""
-    entry = next_entry(_end(session), round(at, 3), event.kind.value, event.details)
+    entry = next_entry(_end(session), round(at, 3), event.kind, event.details())
     session.add(AuditRow(**entry.model_dump()))
     session.flush()
     return entry

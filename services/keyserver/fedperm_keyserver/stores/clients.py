@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 
 from fedperm.crash_points import specify
 from fedperm.database import Database, transaction
-from fedperm_keyserver import events
 from fedperm_keyserver.admission import Admitted, Attempt, Known, Refused, Verdict, judge
+from fedperm_keyserver.events import ClientEnrolled, ClientRevoked, EnrolmentRefused
 from fedperm_keyserver.records import Client, Epoch
 from fedperm_keyserver.stores.audit import append
 from fedperm_keyserver.stores.keys import add_epoch
@@ -30,12 +30,18 @@ class ClientStore:
         match verdict:
             case Admitted(client):
                 _add(session, client)
-                append(session, events.client_enrolled(client), now)
-            case Refused(why):
-                refusal = events.enrolment_refused(
-                    attempt.key, attempt.token, attempt.signing_key, why
+                enrolled = ClientEnrolled(
+                    key=client.key,
+                    client=client.name,
+                    ordinal=client.ordinal,
+                    token=client.token,
+                    signing_key=client.signing_key,
+                    sealing_key=client.sealing_key,
                 )
-                append(session, refusal, now)
+                append(session, enrolled, now)
+            case Refused(why):
+                refused = EnrolmentRefused(attempt.key, attempt.token, attempt.signing_key, why)
+                append(session, refused, now)
         return verdict
 
     @transaction
@@ -69,7 +75,7 @@ class ClientStore:
         if epoch.number != key.latest_epoch + 1:
             return None
         row.revoked_at, row.revoked_into = now, epoch.number
-        append(session, events.client_revoked(client, epoch), now)
+        append(session, ClientRevoked(client.key, client.name, epoch.number), now)
         why = f"client {client.name} was revoked"
         revoke_token(session, session.get_one(TokenRow, row.token), why, now)
         add_epoch(session, key, epoch, why)

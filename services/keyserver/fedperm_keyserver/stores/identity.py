@@ -4,7 +4,8 @@ from sqlalchemy import literal, select
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
-from fedperm_keyserver import events
+from fedperm.wire.public_keys import fingerprint
+from fedperm_keyserver.events import IdentityCreated
 from fedperm_keyserver.records import StoredIdentity
 from fedperm_keyserver.stores.audit import append
 from fedperm_keyserver.tables import IdentityRow
@@ -30,7 +31,7 @@ class IdentityStore:
         session.add(
             IdentityRow(id=_ONLY, signing_key=identity.signing_key, wrapped=identity.wrapped)
         )
-        append(session, events.identity_created(identity), now)
+        append(session, IdentityCreated(fingerprint(identity.signing_key)), now)
         return identity
 
     @transaction

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
-from fedperm_keyserver import events
+from fedperm_keyserver.events import KeyCreated, KeyRotated
 from fedperm_keyserver.records import Epoch, Key
 from fedperm_keyserver.stores.audit import append
 from fedperm_keyserver.stores.rows import epoch_row, key_row
@@ -43,7 +43,10 @@ class KeyStore:
         session.add(KeyRow(**asdict(key)))
         session.flush()
         session.add(_epoch_row(first))
-        append(session, events.key_created(key), first.created_at)
+        created = KeyCreated(
+            key.name, key.scheme, key.parameters, key.keys, first.number, first.key_id
+        )
+        append(session, created, first.created_at)
         return key
 
     @transaction
@@ -60,7 +63,8 @@ def add_epoch(session: Session, key: KeyRow, epoch: Epoch, why: str) -> None:
     """Within a transaction that has seen that it is the next one."""
     session.add(_epoch_row(epoch))
     key.latest_epoch, key.key_id = epoch.number, epoch.key_id
-    append(session, events.key_rotated(epoch, why), epoch.created_at)
+    rotated = KeyRotated(epoch.key, epoch.number, epoch.key_id, why)
+    append(session, rotated, epoch.created_at)
 
 
 def _epoch_row(epoch: Epoch) -> EpochRow:

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.errors import ConflictError, UnknownResourceError
-from fedperm_keyserver import events
+from fedperm_keyserver.events import TokenMinted, TokenRevoked
 from fedperm_keyserver.records import Token
 from fedperm_keyserver.stores.audit import append
 from fedperm_keyserver.stores.rows import key_row
@@ -24,7 +24,7 @@ class TokenStore:
         if token.client is not None:
             _check_name_is_free(session, token.key, token.client, now)
         session.add(TokenRow(**asdict(token)))
-        append(session, events.token_minted(token), now)
+        append(session, TokenMinted(token.key, token.id, token.uses, token.client), now)
 
     @transaction
     def all(self, session: Session, key: str) -> tuple[Token, ...]:
@@ -47,7 +47,7 @@ def revoke_token(session: Session, row: TokenRow, why: str, now: float) -> None:
     """Recorded the first time only."""
     if not row.revoked:
         row.revoked = True
-        append(session, events.token_revoked(row.record(), why), now)
+        append(session, TokenRevoked(row.key, row.id, why), now)
 
 
 def _check_name_is_free(session: Session, key: str, name: str, now: float) -> None:
