@@ -6,9 +6,9 @@ from sqlalchemy import text
 
 from fedperm.audit_chain import ChainEnd, verify_chain
 from fedperm.database import Database, open_database, sqlite_url
-from fedperm_keyserver.admission import Attempt
+from fedperm_keyserver.admission import judge
 from fedperm_keyserver.migrations import SCHEMA
-from fedperm_keyserver.records import Epoch, Key, StoredIdentity, Token
+from fedperm_keyserver.records import Attempt, Epoch, Key, StoredIdentity, Token
 from fedperm_keyserver.stores.access import AccessStore
 from fedperm_keyserver.stores.audit import AuditStore
 from fedperm_keyserver.stores.clients import ClientStore
@@ -87,8 +87,8 @@ def lead_a_full_life(database: Database) -> None:
     tokens, clients = TokenStore(database), ClientStore(database)
     tokens.mint(token("pool", 3), NOW)
     tokens.mint(token("one", 1, "hospital-a"), NOW)
-    client = clients.enrol(Attempt("demo", "one", SECRET, SIGNING, SEALING), NOW).client
-    clients.enrol(Attempt("demo", "one", SECRET, OTHER, SEALING), NOW)
+    client = clients.enrol(Attempt("demo", "one", SECRET, SIGNING, SEALING), judge, NOW).client
+    clients.enrol(Attempt("demo", "one", SECRET, OTHER, SEALING), judge, NOW)
     AccessStore(database).record_release(client, epoch(1), "3" * 64, NOW)
     tokens.revoke("demo", "pool", NOW)
     clients.revoke(client, epoch(2), NOW)

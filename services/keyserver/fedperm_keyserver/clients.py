@@ -16,12 +16,12 @@ from fedperm.wire.key_server import (
     SignedEpoch,
 )
 from fedperm.wire.public_keys import sealing_key
-from fedperm_keyserver.admission import Admitted, Attempt, Refused
+from fedperm_keyserver.admission import judge
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.keys import Keys
 from fedperm_keyserver.metrics import KeyServerMetrics
 from fedperm_keyserver.outcome import Outcome
-from fedperm_keyserver.records import Client, Epoch
+from fedperm_keyserver.records import Admitted, Attempt, Client, Epoch, Refused
 from fedperm_keyserver.stores.clients import ClientStore
 
 
@@ -55,7 +55,7 @@ class Clients:
         return Revocation(client=name, epoch=SignedEpoch(record=epoch))
 
     def _enrol(self, attempt: Attempt) -> Outcome[Enrolled]:
-        verdict = self.store.enrol(attempt, self.clock.now())
+        verdict = self.store.enrol(attempt, judge, self.clock.now())
         if isinstance(verdict, Refused):
             raise ConflictError(verdict.why, "ask the key operator for a token of your own")
         return Outcome(self._enrolled(verdict.client), made=isinstance(verdict, Admitted))

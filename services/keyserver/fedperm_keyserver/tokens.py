@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from random import Random
 
 from fedperm.clock import Clock
-from fedperm.errors import InvalidRequestError
 from fedperm.wire.enrolment_token import SECRET_OCTETS, EnrolmentToken
 from fedperm.wire.key_server import MintedToken, TokenList, TokenRequest, TokenStatus
-from fedperm_keyserver.admission import is_generated_name
+from fedperm_keyserver.admission import check_token_name
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.records import Token
 from fedperm_keyserver.stores.tokens import TokenStore
@@ -24,7 +23,7 @@ class Tokens:
 
     def mint(self, key: str, wanted: TokenRequest) -> MintedToken:
         """The only time that the secret is shown."""
-        _check_name(wanted)
+        check_token_name(wanted.client, wanted.uses)
         minted = EnrolmentToken(
             self.randomness.randbytes(_ID_OCTETS).hex(),
             self.randomness.randbytes(SECRET_OCTETS),
@@ -49,20 +48,6 @@ class Tokens:
 
     def revoke(self, key: str, identifier: str) -> TokenStatus:
         return _status(self.store.revoke(key, identifier, self.clock.now()))
-
-
-def _check_name(wanted: TokenRequest) -> None:
-    if wanted.client is None:
-        return
-    if wanted.uses > 1:
-        raise InvalidRequestError(
-            "a token for many clients names one", "leave out the name, or set uses to 1"
-        )
-    if is_generated_name(wanted.client):
-        raise InvalidRequestError(
-            f"{wanted.client} is a name for clients without one",
-            "choose a name that is not client- and a number",
-        )
 
 
 def _status(token: Token) -> TokenStatus:

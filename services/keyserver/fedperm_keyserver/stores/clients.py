@@ -7,9 +7,17 @@ from sqlalchemy.orm import Session
 
 from fedperm.crash_points import specify
 from fedperm.database import Database, transaction
-from fedperm_keyserver.admission import Admitted, Attempt, Known, Refused, Verdict, judge
 from fedperm_keyserver.events import ClientEnrolled, ClientRevoked, EnrolmentRefused
-from fedperm_keyserver.records import Client, Epoch
+from fedperm_keyserver.records import (
+    Admitted,
+    Attempt,
+    Client,
+    Epoch,
+    Judge,
+    Known,
+    Refused,
+    Verdict,
+)
 from fedperm_keyserver.stores.audit import append
 from fedperm_keyserver.stores.keys import add_epoch
 from fedperm_keyserver.stores.rows import client_row, epoch_row, key_row
@@ -22,7 +30,7 @@ class ClientStore:
         self.database = database
 
     @transaction
-    def enrol(self, session: Session, attempt: Attempt, now: float) -> Verdict:
+    def enrol(self, session: Session, attempt: Attempt, judge: Judge, now: float) -> Verdict:
         """Looks, decides and records in one: of N uses of a token no more than N are taken."""
         key_row(session, attempt.key, lock=True)
         verdict = judge(attempt, _known(session, attempt), now)
