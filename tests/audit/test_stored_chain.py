@@ -9,12 +9,9 @@ from fedperm.database import Database, open_database, sqlite_url
 from fedperm_keyserver.admission import judge
 from fedperm_keyserver.migrations import SCHEMA
 from fedperm_keyserver.records import Attempt, Epoch, Key, StoredIdentity, Token
-from fedperm_keyserver.stores.access import AccessStore
 from fedperm_keyserver.stores.audit import AuditStore
-from fedperm_keyserver.stores.clients import ClientStore
-from fedperm_keyserver.stores.identity import IdentityStore
-from fedperm_keyserver.stores.keys import KeyStore
-from fedperm_keyserver.stores.tokens import TokenStore
+from fedperm_keyserver.stores.clients import AccessStore, ClientStore, TokenStore
+from fedperm_keyserver.stores.keys import IdentityStore, KeyStore
 
 NOW = 1_800_000_000.12345
 SECRET = b"\1" * 32

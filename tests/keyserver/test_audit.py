@@ -8,9 +8,8 @@ import pytest
 from fedperm.audit_chain import START, verify_chain
 from fedperm.errors import UntrustedError
 from fedperm.wire.key_server import TokenRequest
-from fedperm_keyserver.audit import PAGE
 from fedperm_keyserver.events import Event, KeyRotated
-from fedperm_keyserver.stores.audit import append
+from fedperm_keyserver.stores.audit import PAGE, append
 from tests.keyserver.member import Member
 from tests.keyserver.server import OPERATOR
 

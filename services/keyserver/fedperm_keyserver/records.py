@@ -91,7 +91,7 @@ class Attempt:
 @dataclass(frozen=True)
 class Known:
     """What the key server knows about an attempt's token and keys. `holder` is the client that is
-    enrolled with the attempt's signing key, `name_is_taken` if the token names another one."""
+    enrolled with the attempt's signing key; the name is the one that the token is for, if any."""
 
     token: Token | None
     holder: Client | None

@@ -9,14 +9,14 @@ from fedperm.wire.key_server import MintedToken, TokenList, TokenRequest, TokenS
 from fedperm_keyserver.admission import check_token_name
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.records import Token
-from fedperm_keyserver.stores.tokens import TokenStore
+from fedperm_keyserver.stores import Stores
 
 _ID_OCTETS = 8
 
 
 @dataclass(frozen=True)
 class Tokens:
-    store: TokenStore
+    stores: Stores
     authority: Authority
     clock: Clock
     randomness: Random
@@ -40,14 +40,14 @@ class Tokens:
             revoked=False,
             client=wanted.client,
         )
-        self.store.mint(token, now)
+        self.stores.tokens.mint(token, now)
         return MintedToken(token=minted.text, status=_status(token))
 
     def all(self, key: str) -> TokenList:
-        return TokenList(tokens=tuple(_status(token) for token in self.store.all(key)))
+        return TokenList(tokens=tuple(_status(token) for token in self.stores.tokens.all(key)))
 
     def revoke(self, key: str, identifier: str) -> TokenStatus:
-        return _status(self.store.revoke(key, identifier, self.clock.now()))
+        return _status(self.stores.tokens.revoke(key, identifier, self.clock.now()))
 
 
 def _status(token: Token) -> TokenStatus:

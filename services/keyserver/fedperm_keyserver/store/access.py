@@ -1,3 +1,3 @@
-from fedperm_keyserver.stores.access import AccessStore
+from fedperm_keyserver.stores.clients import AccessStore
 
 __all__ = ["AccessStore"]

@@ -1,3 +1,3 @@
-from fedperm_keyserver.stores.identity import IdentityStore
+from fedperm_keyserver.stores.keys import IdentityStore
 
 __all__ = ["IdentityStore"]

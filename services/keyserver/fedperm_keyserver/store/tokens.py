@@ -1,3 +1,3 @@
-from fedperm_keyserver.stores.tokens import TokenStore
+from fedperm_keyserver.stores.clients import TokenStore
 
 __all__ = ["TokenStore"]

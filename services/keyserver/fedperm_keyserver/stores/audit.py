@@ -9,18 +9,17 @@ from fedperm.wire.key_server import AuditEntry
 from fedperm_keyserver.events import Event
 from fedperm_keyserver.tables import AuditRow
 
+PAGE = 1000
+
 
 def append(session: Session, event: Event, at: float) -> AuditEntry:
     """Milliseconds: every JSON library writes such a number alike."""
-    entry = next_entry(_end(session), round(at, 3), event.kind, event.details())
+    last = session.scalar(select(AuditRow).order_by(AuditRow.number.desc()).limit(1))
+    end = START if last is None else ChainEnd(last.number, last.hash)
+    entry = next_entry(end, round(at, 3), event.kind, event.details())
     session.add(AuditRow(**entry.model_dump()))
     session.flush()
     return entry
-
-
-def _end(session: Session) -> ChainEnd:
-    last = session.scalar(select(AuditRow).order_by(AuditRow.number.desc()).limit(1))
-    return START if last is None else ChainEnd(last.number, last.hash)
 
 
 class AuditStore:
@@ -28,7 +27,7 @@ class AuditStore:
         self.database = database
 
     @transaction
-    def entries(self, session: Session, after: int, most: int) -> tuple[AuditEntry, ...]:
+    def entries(self, session: Session, after: int, most: int = PAGE) -> tuple[AuditEntry, ...]:
         rows = session.scalars(
             select(AuditRow).where(AuditRow.number > after).order_by(AuditRow.number).limit(most)
         )
