@@ -59,8 +59,7 @@ TARGETS = [
         "keyserver",
         {
             "admission": "admission enrolment",
-            "access": "access",
-            "releases": "access edge",
+            "access": "access edge",
             "clients": "enrolment revocation edge",
             "tokens": "enrolment",
         },

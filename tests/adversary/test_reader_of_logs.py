@@ -8,7 +8,7 @@ import traceback
 import pytest
 
 from fedperm.logs import JsonLines
-from fedperm_keyserver.store.keys import KeyStore
+from fedperm_keyserver.stores.keys import KeyStore
 from fedperm_secret.access import SecretKeyAccess
 from fedperm_secret.schemes.paillier.decryption import Decryptor
 from fedperm_secret.schemes.paillier.keys import SecretKey

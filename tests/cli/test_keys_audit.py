@@ -10,8 +10,7 @@ from sqlalchemy import select, update
 from fedperm.audit_chain import ChainEnd, next_entry, verify_chain
 from fedperm.database import Database, sqlite_url
 from fedperm.wire.key_server import AuditEntry
-from fedperm_keyserver.audit import PAGE
-from fedperm_keyserver.store.audit import AuditStore
+from fedperm_keyserver.stores.audit import PAGE, AuditStore
 from fedperm_keyserver.tables import AuditRow
 from tests.cli.operator import Operator
 from tests.cli.servers import Servers

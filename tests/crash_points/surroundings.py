@@ -15,7 +15,7 @@ from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm.wire.model import Parameters
 from fedperm.wire.statements import SchemeSpec
 from fedperm_client.initial_model import initial_model
-from fedperm_keyserver.store.keys import KeyStore
+from fedperm_keyserver.stores.keys import KeyStore
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, decrypted, document_of
 from tests.crash_points.hosted import hosted

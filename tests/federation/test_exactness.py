@@ -14,7 +14,7 @@ import pytest
 
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import RoundReport, RoundState
-from fedperm_keyserver.store.keys import KeyStore
+from fedperm_keyserver.stores.keys import KeyStore
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.paillier.storage import secret_key_to_phe
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR

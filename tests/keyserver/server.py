@@ -19,7 +19,7 @@ from fedperm.wire.message import Message
 from fedperm_keyserver.app import Parts, build_app
 from fedperm_keyserver.authority import establish
 from fedperm_keyserver.migrations import SCHEMA
-from fedperm_keyserver.store.identity import IdentityStore
+from fedperm_keyserver.stores.keys import IdentityStore
 from fedperm_keyserver.vault import key_encryption_key
 
 OPERATOR = "the key operator's bearer secret"

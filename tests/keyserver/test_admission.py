@@ -8,17 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedperm.errors import GoneError, UnauthenticatedError
-from fedperm_keyserver.admission import (
+from fedperm_keyserver.admission import generated_name, is_generated_name, judge
+from fedperm_keyserver.records import (
     Admitted,
     Attempt,
+    Client,
     Known,
     Refused,
     Repeated,
-    generated_name,
-    is_generated_name,
-    judge,
+    Token,
 )
-from fedperm_keyserver.records import Client, Token
 
 SECRET = hashlib.sha256(b"secret").digest()
 NOW = 1000.0

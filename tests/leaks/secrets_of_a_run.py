@@ -14,8 +14,7 @@ from fedperm.wire.public_keys import from_text
 from fedperm_client.identity import ClientKeys
 from fedperm_client.state_directory import StateDirectory
 from fedperm_keyserver.authority import Authority, establish
-from fedperm_keyserver.store.identity import IdentityStore
-from fedperm_keyserver.store.keys import KeyStore
+from fedperm_keyserver.stores.keys import IdentityStore, KeyStore
 from fedperm_keyserver.vault import key_encryption_key
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.paillier.keys import SecretKey

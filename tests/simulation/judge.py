@@ -17,8 +17,8 @@ from fedperm.blobs.registry import open_blob
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import RoundOutcome, RoundState, SubmissionState
 from fedperm_client.model_store import ModelStore
-from fedperm_keyserver.store.audit import AuditStore
-from fedperm_keyserver.store.keys import KeyStore
+from fedperm_keyserver.stores.audit import AuditStore
+from fedperm_keyserver.stores.keys import KeyStore
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from fedperm_secret.schemes.paillier.storage import secret_key_to_phe

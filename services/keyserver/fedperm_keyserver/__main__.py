@@ -18,7 +18,7 @@ from fedperm_keyserver.app import Parts, build_app
 from fedperm_keyserver.authority import Authority, establish
 from fedperm_keyserver.migrations import SCHEMA
 from fedperm_keyserver.settings import KeyServerSettings
-from fedperm_keyserver.store.identity import IdentityStore
+from fedperm_keyserver.stores.keys import IdentityStore
 
 log = logging.getLogger(KEY_SERVER.module)
 

@@ -13,7 +13,7 @@ from fedperm.wire.public_keys import fingerprint, sealing_key, signing_key, to_t
 from fedperm.wire.signed import Statement, sign
 from fedperm.wire.statements import EpochRecord, KeyRelease, SchemeSpec
 from fedperm_keyserver.records import Client, Epoch, StoredIdentity
-from fedperm_keyserver.store.identity import IdentityStore
+from fedperm_keyserver.stores.keys import IdentityStore
 from fedperm_keyserver.vault import Vault, new_identity, unwrap_signing_key
 from fedperm_secret.at_rest import KeyEncryptionKey
 from fedperm_secret.custody import CUSTODIES, Dealt

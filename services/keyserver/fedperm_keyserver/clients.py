@@ -16,79 +16,77 @@ from fedperm.wire.key_server import (
     SignedEpoch,
 )
 from fedperm.wire.public_keys import sealing_key
-from fedperm_keyserver.admission import Admitted, Attempt, Refused
+from fedperm_keyserver.admission import judge
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.keys import Keys
 from fedperm_keyserver.metrics import KeyServerMetrics
-from fedperm_keyserver.outcome import Outcome
-from fedperm_keyserver.records import Client, Epoch
-from fedperm_keyserver.store.clients import ClientStore
+from fedperm_keyserver.records import Admitted, Attempt, Client, Epoch, Refused
+from fedperm_keyserver.stores import Stores
 
 
 @dataclass(frozen=True)
 class Clients:
-    store: ClientStore
+    stores: Stores
     keys: Keys
     authority: Authority
     clock: Clock
     metrics: KeyServerMetrics
 
-    def enrol(self, key: str, enrolment: Enrolment) -> Outcome[Enrolled]:
+    def enrol(self, key: str, enrolment: Enrolment) -> tuple[Enrolled, bool]:
+        """The client, and whether it is new."""
         try:
-            outcome = self._enrol(_attempt(key, enrolment, self.authority.identity.fingerprint))
+            client, is_new = self._enrol(key, enrolment)
         except FedPermError:
             self.metrics.enrolments.labels("refused").inc()
             raise
-        self.metrics.enrolments.labels("new" if outcome.made else "again").inc()
-        return outcome
+        self.metrics.enrolments.labels("new" if is_new else "again").inc()
+        enrolled = Enrolled(
+            client=client.name,
+            ordinal=client.ordinal,
+            key=client.key,
+            key_server=self.authority.identity,
+        )
+        return enrolled, is_new
 
     def all(self, key: str) -> ClientList:
-        return ClientList(clients=tuple(_status(client) for client in self.store.all(key)))
+        return ClientList(clients=tuple(_status(client) for client in self.stores.clients.all(key)))
 
     def revoke(self, key: str, name: str) -> Revocation:
         """With a new epoch in the same transaction: the client knows the shared key."""
-        client = self.store.get(key, name)
+        client = self.stores.clients.get(key, name)
         if client.revoked_into is None:
             epoch = self._revoke(client).record
         else:
             epoch = self.keys.epoch(key, client.revoked_into).record
         return Revocation(client=name, epoch=SignedEpoch(record=epoch))
 
-    def _enrol(self, attempt: Attempt) -> Outcome[Enrolled]:
-        verdict = self.store.enrol(attempt, self.clock.now())
+    def _enrol(self, key: str, enrolment: Enrolment) -> tuple[Client, bool]:
+        fingerprint = self.authority.identity.fingerprint
+        token = parse_token(enrolment.token)
+        if token.fingerprint != fingerprint:
+            raise UnauthenticatedError(
+                "this enrolment token is of another key server", "check the key server's address"
+            )
+        _check_sealing_key(enrolment.sealing_key)
+        attempt = Attempt(
+            key, token.id, token.secret_sha256, enrolment.signing_key, enrolment.sealing_key
+        )
+        verdict = self.stores.clients.enrol(attempt, judge, self.clock.now())
         if isinstance(verdict, Refused):
             raise ConflictError(verdict.why, "ask the key operator for a token of your own")
-        return Outcome(self._enrolled(verdict.client), made=isinstance(verdict, Admitted))
-
-    def _enrolled(self, client: Client) -> Enrolled:
-        return Enrolled(
-            client=client.name,
-            ordinal=client.ordinal,
-            key=client.key,
-            key_server=self.authority.identity,
-        )
+        return verdict.client, isinstance(verdict, Admitted)
 
     def _revoke(self, client: Client) -> Epoch:
         """Whoever loses a race for an epoch's number takes the next one with the same key: an
         epoch made while the client was still enrolled is of no use."""
-        key = self.keys.store.get(client.key)
+        key = self.stores.keys.get(client.key)
         dealt = self.keys.deal(key.scheme_spec, key.keys)
         while True:
-            number, now = self.keys.store.get(client.key).latest_epoch + 1, self.clock.now()
+            number, now = self.stores.keys.get(client.key).latest_epoch + 1, self.clock.now()
             epoch = self.authority.make_epoch(dealt, client.key, number, now)
-            made = self.store.revoke(client, epoch, now)
+            made = self.stores.clients.revoke(client, epoch, now)
             if made is not None:
                 return made
-
-
-def _attempt(key: str, enrolment: Enrolment, fingerprint: str) -> Attempt:
-    token = parse_token(enrolment.token)
-    if token.fingerprint != fingerprint:
-        raise UnauthenticatedError(
-            "this enrolment token is of another key server", "check the key server's address"
-        )
-    _check_sealing_key(enrolment.sealing_key)
-    return Attempt(key, token.id, token.secret_sha256, enrolment.signing_key, enrolment.sealing_key)
 
 
 def _check_sealing_key(text: str) -> None:

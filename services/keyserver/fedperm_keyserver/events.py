@@ -1,103 +1,127 @@
-"""What the audit log records, all of it in one place: no detail here may be a secret."""
+"""What the audit log records, all of it in one place: no field here may be a secret.
 
-from dataclasses import dataclass
-from enum import StrEnum
+Entries are hashed and kept for ever: a kind or a field that was stored once keeps its name, and
+fields keep their order.
+"""
 
-from fedperm.wire.public_keys import fingerprint
-from fedperm_keyserver.records import Client, Epoch, Key, StoredIdentity, Token
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import ClassVar
 
-
-class EventKind(StrEnum):
-    IDENTITY_CREATED = "identity-created"
-    KEY_CREATED = "key-created"
-    KEY_ROTATED = "key-rotated"
-    TOKEN_MINTED = "token-minted"  # noqa: S105 (a name, not a secret)
-    TOKEN_REVOKED = "token-revoked"  # noqa: S105
-    CLIENT_ENROLLED = "client-enrolled"
-    ENROLMENT_REFUSED = "enrolment-refused"
-    CLIENT_REVOKED = "client-revoked"
-    KEY_RELEASED = "key-released"
+Detail = str | int | None
 
 
 @dataclass(frozen=True)
 class Event:
-    kind: EventKind
-    details: dict[str, str | int | None]
+    """Something that happened; its fields are the entry's details."""
+
+    kind: ClassVar[str]
+
+    def details(self) -> dict[str, Detail]:
+        return asdict(self)
 
 
-def identity_created(identity: StoredIdentity) -> Event:
-    return Event(EventKind.IDENTITY_CREATED, {"fingerprint": fingerprint(identity.signing_key)})
+@dataclass(frozen=True)
+class IdentityCreated(Event):
+    kind = "identity-created"
+
+    fingerprint: str
 
 
-def key_created(key: Key) -> Event:
-    return Event(
-        EventKind.KEY_CREATED,
-        {
-            "key": key.name,
-            "scheme": key.scheme,
-            **key.parameters,
-            "keys": key.keys,
-            "epoch": 1,
-            "key_id": key.key_id,
-        },
-    )
+@dataclass(frozen=True)
+class KeyCreated(Event):
+    """The scheme's parameters stand among the details by their own names."""
+
+    kind = "key-created"
+
+    key: str
+    scheme: str
+    parameters: Mapping[str, int]
+    keys: str
+    epoch: int
+    key_id: str
+
+    def details(self) -> dict[str, Detail]:
+        return {
+            "key": self.key,
+            "scheme": self.scheme,
+            **self.parameters,
+            "keys": self.keys,
+            "epoch": self.epoch,
+            "key_id": self.key_id,
+        }
 
 
-def key_rotated(epoch: Epoch, why: str) -> Event:
-    return Event(
-        EventKind.KEY_ROTATED,
-        {"key": epoch.key, "epoch": epoch.number, "key_id": epoch.key_id, "why": why},
-    )
+@dataclass(frozen=True)
+class KeyRotated(Event):
+    kind = "key-rotated"
+
+    key: str
+    epoch: int
+    key_id: str
+    why: str
 
 
-def token_minted(token: Token) -> Event:
-    return Event(
-        EventKind.TOKEN_MINTED,
-        {"key": token.key, "token": token.id, "uses": token.uses, "client": token.client},
-    )
+@dataclass(frozen=True)
+class TokenMinted(Event):
+    kind = "token-minted"
+
+    key: str
+    token: str
+    uses: int
+    client: str | None
 
 
-def token_revoked(token: Token, why: str) -> Event:
-    return Event(EventKind.TOKEN_REVOKED, {"key": token.key, "token": token.id, "why": why})
+@dataclass(frozen=True)
+class TokenRevoked(Event):
+    kind = "token-revoked"
+
+    key: str
+    token: str
+    why: str
 
 
-def client_enrolled(client: Client) -> Event:
-    return Event(
-        EventKind.CLIENT_ENROLLED,
-        {
-            "key": client.key,
-            "client": client.name,
-            "ordinal": client.ordinal,
-            "token": client.token,
-            "signing_key": client.signing_key,
-            "sealing_key": client.sealing_key,
-        },
-    )
+@dataclass(frozen=True)
+class ClientEnrolled(Event):
+    kind = "client-enrolled"
+
+    key: str
+    client: str
+    ordinal: int
+    token: str
+    signing_key: str
+    sealing_key: str
 
 
-def enrolment_refused(key: str, token: str, signing_key: str, why: str) -> Event:
-    return Event(
-        EventKind.ENROLMENT_REFUSED,
-        {"key": key, "token": token, "signing_key": signing_key, "why": why},
-    )
+@dataclass(frozen=True)
+class EnrolmentRefused(Event):
+    kind = "enrolment-refused"
+
+    key: str
+    token: str
+    signing_key: str
+    why: str
 
 
-def client_revoked(client: Client, epoch: Epoch) -> Event:
-    return Event(
-        EventKind.CLIENT_REVOKED,
-        {"key": client.key, "client": client.name, "epoch": epoch.number},
-    )
+@dataclass(frozen=True)
+class ClientRevoked(Event):
+    """`epoch` is the one that the revocation made."""
+
+    kind = "client-revoked"
+
+    key: str
+    client: str
+    epoch: int
 
 
-def key_released(epoch: Epoch, client: str, release_sha256: str) -> Event:
-    """With the hash of the signed release: it says which sealed key left."""
-    return Event(
-        EventKind.KEY_RELEASED,
-        {
-            "key": epoch.key,
-            "epoch": epoch.number,
-            "key_id": epoch.key_id,
-            "client": client,
-            "release_sha256": release_sha256,
-        },
-    )
+@dataclass(frozen=True)
+class KeyReleased(Event):
+    """The hash of the signed release says which sealed key left."""
+
+    kind = "key-released"
+
+    key: str
+    epoch: int
+    key_id: str
+    client: str
+    release_sha256: str

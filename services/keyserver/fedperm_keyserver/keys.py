@@ -12,44 +12,58 @@ from fedperm.errors import ConflictError
 from fedperm.wire.key_server import KeyList, KeyRequest, KeyStatus, SignedEpoch
 from fedperm.wire.statements import SchemeSpec
 from fedperm_keyserver.authority import Authority
-from fedperm_keyserver.outcome import Outcome
 from fedperm_keyserver.records import Key
-from fedperm_keyserver.store.keys import KeyStore
+from fedperm_keyserver.stores import Stores
 from fedperm_secret.custody import CUSTODIES, Dealt
 
 
 @dataclass(frozen=True)
 class Keys:
-    store: KeyStore
+    stores: Stores
     authority: Authority
     clock: Clock
     randomness: Random
     insecure_for_tests: bool = False
 
-    def create(self, name: str, wanted: KeyRequest) -> Outcome[KeyStatus]:
-        known = self.store.find(name)
-        outcome = Outcome(known, made=False) if known else self._create(name, wanted)
-        kept = outcome.answer
+    def create(self, name: str, wanted: KeyRequest) -> tuple[KeyStatus, bool]:
+        """The key, and whether it is new."""
+        kept, is_new = self.stores.keys.find(name), False
+        if kept is None:
+            dealt = self.deal(wanted.scheme, wanted.keys)
+            now = self.clock.now()
+            first = self.authority.make_epoch(dealt, name, 1, now)
+            key = Key(
+                name=name,
+                scheme=wanted.scheme.name,
+                parameters=wanted.scheme.parameters,
+                keys=wanted.keys,
+                latest_epoch=first.number,
+                key_id=first.key_id,
+                created_at=now,
+            )
+            kept = self.stores.keys.create(key, first)
+            is_new = kept == key
         if (kept.scheme_spec, kept.keys) != (wanted.scheme, wanted.keys):
             raise ConflictError(
                 f"key {name} is of {kept.scheme_spec}, {kept.keys}", "choose another name"
             )
-        return Outcome(_status(kept), outcome.made)
+        return _status(kept), is_new
 
     def status(self, name: str) -> KeyStatus:
-        return _status(self.store.get(name))
+        return _status(self.stores.keys.get(name))
 
     def all(self) -> KeyList:
-        return KeyList(keys=tuple(_status(key) for key in self.store.all()))
+        return KeyList(keys=tuple(_status(key) for key in self.stores.keys.all()))
 
     def epoch(self, name: str, number: int) -> SignedEpoch:
-        return SignedEpoch(record=self.store.epoch(name, number).record)
+        return SignedEpoch(record=self.stores.keys.epoch(name, number).record)
 
-    def rotate(self, name: str, number: int) -> Outcome[SignedEpoch]:
-        """Asked for by its number, so that a repeated request does not rotate twice."""
-        key = self.store.get(name)
+    def rotate(self, name: str, number: int) -> tuple[SignedEpoch, bool]:
+        """The epoch, and whether it is new. It is asked for by its number, so that a repeated
+        request does not rotate twice."""
+        key = self.stores.keys.get(name)
         if number <= key.latest_epoch:
-            return Outcome(self.epoch(name, number), made=False)
+            return self.epoch(name, number), False
         if number > key.latest_epoch + 1:
             raise ConflictError(
                 f"epoch {number} of key {name} is not the next one",
@@ -57,30 +71,14 @@ class Keys:
             )
         dealt = self.deal(key.scheme_spec, key.keys)
         epoch = self.authority.make_epoch(dealt, name, number, self.clock.now())
-        kept = self.store.rotate(epoch, "by the key operator")
-        return Outcome(SignedEpoch(record=kept.record), made=kept == epoch)
+        kept = self.stores.keys.rotate(epoch, "by the key operator")
+        return SignedEpoch(record=kept.record), kept == epoch
 
     def deal(self, scheme: SchemeSpec, keys: str) -> Dealt:
         custody = CUSTODIES[keys]
         chosen = scheme.scheme(insecure_for_tests=self.insecure_for_tests)
         self.authority.check_open()
         return custody.deal(chosen, self.randomness)
-
-    def _create(self, name: str, wanted: KeyRequest) -> Outcome[Key]:
-        dealt = self.deal(wanted.scheme, wanted.keys)
-        now = self.clock.now()
-        first = self.authority.make_epoch(dealt, name, 1, now)
-        key = Key(
-            name=name,
-            scheme=wanted.scheme.name,
-            parameters=wanted.scheme.parameters,
-            keys=wanted.keys,
-            latest_epoch=first.number,
-            key_id=first.key_id,
-            created_at=now,
-        )
-        kept = self.store.create(key, first)
-        return Outcome(kept, made=kept == key)
 
 
 def _status(key: Key) -> KeyStatus:

@@ -1,5 +1,6 @@
-"""What the key server remembers, as the rest of the program sees it."""
+"""Records that stores, rules and services exchange: frozen, and without a database behind them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from fedperm.wire.statements import SchemeSpec
@@ -74,3 +75,49 @@ class Client:
     enrolled_at: float
     revoked_at: float | None = None
     revoked_into: int | None = None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a client tries to enrol with; of the token's secret only the hash."""
+
+    key: str
+    token: str
+    secret_sha256: bytes = field(repr=False)
+    signing_key: str
+    sealing_key: str
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the key server knows about an attempt's token and keys. `holder` is the client that is
+    enrolled with the attempt's signing key; the name is the one that the token is for, if any."""
+
+    token: Token | None
+    holder: Client | None
+    name_is_taken: bool
+    clients: int
+
+
+@dataclass(frozen=True)
+class Admitted:
+    client: Client
+
+
+@dataclass(frozen=True)
+class Repeated:
+    client: Client
+
+
+@dataclass(frozen=True)
+class Refused:
+    """To be recorded: somebody else holds the token or the key."""
+
+    why: str
+
+
+Verdict = Admitted | Repeated | Refused
+"""On an attempt to enrol."""
+
+Judge = Callable[[Attempt, Known, float], Verdict]
+"""A rule that the store applies within its transaction; the last argument is the time."""

@@ -4,27 +4,26 @@ from dataclasses import dataclass
 from random import Random
 
 from fedperm.clock import Clock
-from fedperm.errors import InvalidRequestError
 from fedperm.wire.enrolment_token import SECRET_OCTETS, EnrolmentToken
 from fedperm.wire.key_server import MintedToken, TokenList, TokenRequest, TokenStatus
-from fedperm_keyserver.admission import is_generated_name
+from fedperm_keyserver.admission import check_token_name
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.records import Token
-from fedperm_keyserver.store.tokens import TokenStore
+from fedperm_keyserver.stores import Stores
 
 _ID_OCTETS = 8
 
 
 @dataclass(frozen=True)
 class Tokens:
-    store: TokenStore
+    stores: Stores
     authority: Authority
     clock: Clock
     randomness: Random
 
     def mint(self, key: str, wanted: TokenRequest) -> MintedToken:
         """The only time that the secret is shown."""
-        _check_name(wanted)
+        check_token_name(wanted.client, wanted.uses)
         minted = EnrolmentToken(
             self.randomness.randbytes(_ID_OCTETS).hex(),
             self.randomness.randbytes(SECRET_OCTETS),
@@ -41,28 +40,14 @@ class Tokens:
             revoked=False,
             client=wanted.client,
         )
-        self.store.mint(token, now)
+        self.stores.tokens.mint(token, now)
         return MintedToken(token=minted.text, status=_status(token))
 
     def all(self, key: str) -> TokenList:
-        return TokenList(tokens=tuple(_status(token) for token in self.store.all(key)))
+        return TokenList(tokens=tuple(_status(token) for token in self.stores.tokens.all(key)))
 
     def revoke(self, key: str, identifier: str) -> TokenStatus:
-        return _status(self.store.revoke(key, identifier, self.clock.now()))
-
-
-def _check_name(wanted: TokenRequest) -> None:
-    if wanted.client is None:
-        return
-    if wanted.uses > 1:
-        raise InvalidRequestError(
-            "a token for many clients names one", "leave out the name, or set uses to 1"
-        )
-    if is_generated_name(wanted.client):
-        raise InvalidRequestError(
-            f"{wanted.client} is a name for clients without one",
-            "choose a name that is not client- and a number",
-        )
+        return _status(self.stores.tokens.revoke(key, identifier, self.clock.now()))
 
 
 def _status(token: Token) -> TokenStatus:

@@ -1,24 +1,46 @@
-"""/v1/access-tokens."""
+"""Dependencies of routes: the services, who asks, and how often."""
 
-from fastapi import APIRouter
+from typing import Annotated
 
-from fedperm.web.documentation import problems
-from fedperm.wire.key_server import AccessTokenRequest, GrantedAccess
-from fedperm_keyserver.access import Access
-from fedperm_keyserver.routes.guards import Guard
+from fastapi import Depends, Request
+
+from fedperm.services import KEY_SERVER
+from fedperm.web.credentials import Bearer, TokenVerifier
+from fedperm.web.rate_limit import RateLimit
+from fedperm.wire.statements import AccessToken
+from fedperm_keyserver.services import Services
 
 
-def access_routes(access: Access, limit: Guard) -> APIRouter:
-    router = APIRouter(tags=["access"])
+async def _services(request: Request) -> Services:
+    services: Services = request.app.state.services
+    return services
 
-    @router.post(
-        "/v1/access-tokens",
-        summary="An access token for a signed assertion",
-        status_code=201,
-        dependencies=[limit],
-        responses=problems(401, 403, 429),
-    )
-    def grant(wanted: AccessTokenRequest) -> GrantedAccess:
-        return access.grant(wanted)
 
-    return router
+Here = Annotated[Services, Depends(_services)]
+
+
+async def the_operator(here: Here, bearer: Bearer) -> None:
+    here.operator.check(bearer)
+
+
+async def limited_enrolment(here: Here, request: Request) -> None:
+    _take(here.enrolment_limit, request)
+
+
+async def limited_access(here: Here, request: Request) -> None:
+    _take(here.access_limit, request)
+
+
+def _take(limit: RateLimit, request: Request) -> None:
+    """Per address of the peer."""
+    limit.take(request.client.host if request.client else "")
+
+
+def _client(here: Here, bearer: Bearer) -> AccessToken:
+    """Not async: checking a signature takes a while."""
+    verifier = TokenVerifier(here.authority.public_key, KEY_SERVER)
+    return verifier.verify(bearer, here.clock.now())
+
+
+AClient = Annotated[AccessToken, Depends(_client)]
+"""A client with an access token that this key server signed for itself."""

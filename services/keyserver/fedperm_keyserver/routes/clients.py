@@ -1,40 +1,124 @@
-"""/v1/keys/{key}/clients."""
+"""Clients: the tokens they enrol with, enrolment and revocation, and what they are given."""
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Response
 
 from fedperm.web.documentation import again, problems
-from fedperm.wire.key_server import ClientList, Enrolled, Enrolment, Revocation
+from fedperm.wire.key_server import (
+    AccessTokenRequest,
+    ClientList,
+    Enrolled,
+    Enrolment,
+    GrantedAccess,
+    MintedToken,
+    ReleasedKey,
+    Revocation,
+    TokenList,
+    TokenRequest,
+    TokenStatus,
+)
 from fedperm.wire.message import Name
-from fedperm_keyserver.clients import Clients
-from fedperm_keyserver.routes.guards import Guard
+from fedperm_keyserver.routes.access import (
+    AClient,
+    Here,
+    limited_access,
+    limited_enrolment,
+    the_operator,
+)
+from fedperm_keyserver.routes.keys import EpochNumber
+
+router = APIRouter(prefix="/v1")
+OPERATOR = [Depends(the_operator)]
 
 
-def client_routes(clients: Clients, operator: Guard, limit: Guard) -> APIRouter:
-    router = APIRouter(prefix="/v1/keys/{key}/clients", tags=["clients"])
+@router.post(
+    "/keys/{key}/enrolment-tokens",
+    tags=["enrolment tokens"],
+    summary="Mint a token; its text is shown this once",
+    status_code=201,
+    dependencies=OPERATOR,
+    responses=problems(401, 404, 409),
+)
+def mint(key: Name, wanted: TokenRequest, here: Here) -> MintedToken:
+    return here.tokens.mint(key, wanted)
 
-    @router.post(
-        "",
-        summary="Enrol with a token and two public keys of one's own",
-        status_code=201,
-        dependencies=[limit],
-        responses={**again(Enrolled), **problems(401, 404, 409, 410, 429)},
-    )
-    def enrol(key: Name, enrolment: Enrolment, response: Response) -> Enrolled:
-        outcome = clients.enrol(key, enrolment)
-        response.status_code = outcome.status
-        return outcome.answer
 
-    @router.get("", summary="All clients", dependencies=[operator], responses=problems(401, 404))
-    def list_clients(key: Name) -> ClientList:
-        return clients.all(key)
+@router.get(
+    "/keys/{key}/enrolment-tokens",
+    tags=["enrolment tokens"],
+    summary="All tokens, without their texts",
+    dependencies=OPERATOR,
+    responses=problems(401, 404),
+)
+def list_tokens(key: Name, here: Here) -> TokenList:
+    return here.tokens.all(key)
 
-    @router.delete(
-        "/{client}",
-        summary="Revoke a client; the key gets a new epoch",
-        dependencies=[operator],
-        responses=problems(401, 404),
-    )
-    def revoke(key: Name, client: Name) -> Revocation:
-        return clients.revoke(key, client)
 
-    return router
+@router.delete(
+    "/keys/{key}/enrolment-tokens/{identifier}",
+    name="revoke",
+    tags=["enrolment tokens"],
+    summary="Revoke a token: nobody enrols with it again",
+    dependencies=OPERATOR,
+    responses=problems(401, 404),
+)
+def revoke_token(key: Name, identifier: Name, here: Here) -> TokenStatus:
+    return here.tokens.revoke(key, identifier)
+
+
+@router.post(
+    "/keys/{key}/clients",
+    tags=["clients"],
+    summary="Enrol with a token and two public keys of one's own",
+    status_code=201,
+    dependencies=[Depends(limited_enrolment)],
+    responses={**again(Enrolled), **problems(401, 404, 409, 410, 429)},
+)
+def enrol(key: Name, enrolment: Enrolment, response: Response, here: Here) -> Enrolled:
+    enrolled, is_new = here.clients.enrol(key, enrolment)
+    response.status_code = 201 if is_new else 200
+    return enrolled
+
+
+@router.get(
+    "/keys/{key}/clients",
+    tags=["clients"],
+    summary="All clients",
+    dependencies=OPERATOR,
+    responses=problems(401, 404),
+)
+def list_clients(key: Name, here: Here) -> ClientList:
+    return here.clients.all(key)
+
+
+@router.delete(
+    "/keys/{key}/clients/{client}",
+    tags=["clients"],
+    summary="Revoke a client; the key gets a new epoch",
+    dependencies=OPERATOR,
+    responses=problems(401, 404),
+)
+def revoke(key: Name, client: Name, here: Here) -> Revocation:
+    return here.clients.revoke(key, client)
+
+
+@router.post(
+    "/access-tokens",
+    tags=["access"],
+    summary="An access token for a signed assertion",
+    status_code=201,
+    dependencies=[Depends(limited_access)],
+    responses=problems(401, 403, 429),
+)
+def grant(wanted: AccessTokenRequest, here: Here) -> GrantedAccess:
+    return here.access.grant(wanted)
+
+
+@router.post(
+    "/keys/{key}/epochs/{epoch}/releases",
+    tags=["releases"],
+    summary="The secret key of an epoch, sealed to the client that asks",
+    status_code=201,
+    responses=problems(401, 403, 404),
+)
+def release(key: Name, epoch: EpochNumber, bearer: AClient, here: Here) -> ReleasedKey:
+    return here.access.release(key, epoch, bearer)

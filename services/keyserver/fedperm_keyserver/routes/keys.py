@@ -1,35 +1,82 @@
-"""/v1/keys."""
+"""The key server's identity, keys and their epochs, and the audit log of all that was done."""
 
-from fastapi import APIRouter, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from fedperm.web.documentation import again, problems
-from fedperm.wire.key_server import KeyList, KeyRequest, KeyStatus
+from fedperm.wire.key_server import AuditLog, Identity, KeyList, KeyRequest, KeyStatus, SignedEpoch
 from fedperm.wire.message import Name
-from fedperm_keyserver.keys import Keys
-from fedperm_keyserver.routes.guards import Guard
+from fedperm_keyserver.routes.access import Here, the_operator
+
+router = APIRouter(prefix="/v1")
+OPERATOR = [Depends(the_operator)]
+
+EpochNumber = Annotated[int, Path(ge=1, lt=1 << 31)]
+EntryNumber = Annotated[int, Query(ge=0, lt=1 << 31)]
 
 
-def key_routes(keys: Keys, operator: Guard) -> APIRouter:
-    router = APIRouter(prefix="/v1/keys", tags=["keys"])
+@router.get("/identity", tags=["identity"], summary="Who this key server is")
+def identity(here: Here) -> Identity:
+    return here.authority.identity
 
-    @router.put(
-        "/{key}",
-        summary="Create a key with its first epoch",
-        status_code=201,
-        dependencies=[operator],
-        responses={**again(KeyStatus), **problems(401, 409)},
-    )
-    def create(key: Name, wanted: KeyRequest, response: Response) -> KeyStatus:
-        outcome = keys.create(key, wanted)
-        response.status_code = outcome.status
-        return outcome.answer
 
-    @router.get("", summary="All keys", dependencies=[operator], responses=problems(401))
-    def list_keys() -> KeyList:
-        return keys.all()
+@router.put(
+    "/keys/{key}",
+    tags=["keys"],
+    summary="Create a key with its first epoch",
+    status_code=201,
+    dependencies=OPERATOR,
+    responses={**again(KeyStatus), **problems(401, 409)},
+)
+def create(key: Name, wanted: KeyRequest, response: Response, here: Here) -> KeyStatus:
+    status, is_new = here.keys.create(key, wanted)
+    response.status_code = 201 if is_new else 200
+    return status
 
-    @router.get("/{key}", summary="A key", responses=problems(404))
-    def status(key: Name) -> KeyStatus:
-        return keys.status(key)
 
-    return router
+@router.get(
+    "/keys", tags=["keys"], summary="All keys", dependencies=OPERATOR, responses=problems(401)
+)
+def list_keys(here: Here) -> KeyList:
+    return here.keys.all()
+
+
+@router.get("/keys/{key}", tags=["keys"], summary="A key", responses=problems(404))
+def status(key: Name, here: Here) -> KeyStatus:
+    return here.keys.status(key)
+
+
+@router.get(
+    "/keys/{key}/epochs/{epoch}",
+    tags=["epochs"],
+    summary="The signed public key of an epoch",
+    responses=problems(404),
+)
+def signed_record(key: Name, epoch: EpochNumber, here: Here) -> SignedEpoch:
+    return here.keys.epoch(key, epoch)
+
+
+@router.put(
+    "/keys/{key}/epochs/{epoch}",
+    tags=["epochs"],
+    summary="Rotate the key: make its next epoch",
+    status_code=201,
+    dependencies=OPERATOR,
+    responses={**again(SignedEpoch), **problems(401, 404, 409)},
+)
+def rotate(key: Name, epoch: EpochNumber, response: Response, here: Here) -> SignedEpoch:
+    signed, is_new = here.keys.rotate(key, epoch)
+    response.status_code = 201 if is_new else 200
+    return signed
+
+
+@router.get(
+    "/audit",
+    tags=["audit"],
+    summary="At most 1000 entries of the audit log after a number",
+    dependencies=OPERATOR,
+    responses=problems(401),
+)
+def entries(here: Here, after: EntryNumber = 0) -> AuditLog:
+    return AuditLog(entries=here.audit.entries(after))

@@ -1,1 +1,1 @@
-"""The database: every method is one transaction, and what is to be audited is audited in it."""
+"""The old name of `stores`, for tests/stores alone; to be removed with its last import."""

@@ -1,0 +1,126 @@
+"""The signing identity, and keys with their epochs: all of them are only ever added."""
+
+from dataclasses import asdict
+
+from sqlalchemy import literal, select
+from sqlalchemy.orm import Session
+
+from fedperm.database import Database, transaction
+from fedperm.errors import UnknownResourceError
+from fedperm.wire.public_keys import fingerprint
+from fedperm_keyserver.events import IdentityCreated, KeyCreated, KeyRotated
+from fedperm_keyserver.records import Epoch, Key, StoredIdentity
+from fedperm_keyserver.stores.audit import append
+from fedperm_keyserver.tables import EpochRow, IdentityRow, KeyRow
+
+_ONLY = 1
+
+
+def the_key(session: Session, name: str, *, lock: bool = False) -> KeyRow:
+    """Writers lock the key's row: on a database that locks rows, one at a time per key."""
+    row = session.get(KeyRow, name, with_for_update=lock or None)
+    if row is None:
+        raise UnknownResourceError(f"there is no key {name}", "the key operator creates keys")
+    return row
+
+
+def the_epoch(session: Session, key: str, number: int) -> EpochRow:
+    row = session.get(EpochRow, (key, number))
+    if row is None:
+        latest = the_key(session, key).latest_epoch
+        raise UnknownResourceError(
+            f"key {key} has no epoch {number}", f"its latest epoch is {latest}"
+        )
+    return row
+
+
+def add_epoch(session: Session, key: KeyRow, epoch: Epoch, why: str) -> None:
+    """Within a transaction that has seen that it is the next one."""
+    session.add(_epoch_row(epoch))
+    key.latest_epoch, key.key_id = epoch.number, epoch.key_id
+    rotated = KeyRotated(epoch.key, epoch.number, epoch.key_id, why)
+    append(session, rotated, epoch.created_at)
+
+
+def _epoch_row(epoch: Epoch) -> EpochRow:
+    return EpochRow(
+        key=epoch.key,
+        number=epoch.number,
+        key_id=epoch.key_id,
+        signed_record=epoch.record,
+        wrapped=epoch.wrapped,
+        created_at=epoch.created_at,
+    )
+
+
+class IdentityStore:
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @transaction
+    def find(self, session: Session) -> StoredIdentity | None:
+        row = session.get(IdentityRow, _ONLY)
+        return row.record() if row else None
+
+    @transaction
+    def keep(self, session: Session, identity: StoredIdentity, now: float) -> StoredIdentity:
+        """The one that is kept: another process may have been first."""
+        row = session.get(IdentityRow, _ONLY)
+        if row is not None:
+            return row.record()
+        session.add(
+            IdentityRow(id=_ONLY, signing_key=identity.signing_key, wrapped=identity.wrapped)
+        )
+        append(session, IdentityCreated(fingerprint(identity.signing_key)), now)
+        return identity
+
+    @transaction
+    def check(self, session: Session) -> None:
+        """Raises if the database does not answer."""
+        session.execute(select(literal(1)))
+
+
+class KeyStore:
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @transaction
+    def find(self, session: Session, name: str) -> Key | None:
+        row = session.get(KeyRow, name)
+        return row.record() if row else None
+
+    @transaction
+    def get(self, session: Session, name: str) -> Key:
+        return the_key(session, name).record()
+
+    @transaction
+    def all(self, session: Session) -> tuple[Key, ...]:
+        return tuple(row.record() for row in session.scalars(select(KeyRow).order_by(KeyRow.name)))
+
+    @transaction
+    def epoch(self, session: Session, key: str, number: int) -> Epoch:
+        return the_epoch(session, key, number).record()
+
+    @transaction
+    def create(self, session: Session, key: Key, first: Epoch) -> Key:
+        """The key that is kept: another request may have been first."""
+        row = session.get(KeyRow, key.name)
+        if row is not None:
+            return row.record()
+        session.add(KeyRow(**asdict(key)))
+        session.flush()
+        session.add(_epoch_row(first))
+        created = KeyCreated(
+            key.name, key.scheme, key.parameters, key.keys, first.number, first.key_id
+        )
+        append(session, created, first.created_at)
+        return key
+
+    @transaction
+    def rotate(self, session: Session, epoch: Epoch, why: str) -> Epoch:
+        """The epoch of this number that is kept: another request may have been first."""
+        key = the_key(session, epoch.key, lock=True)
+        if key.latest_epoch >= epoch.number:
+            return the_epoch(session, epoch.key, epoch.number).record()
+        add_epoch(session, key, epoch, why)
+        return epoch
