@@ -42,7 +42,6 @@ SERVERS: Mapping[str, Layers] = {
         ),
         "routes": layer("routes", "services"),
         "program": layer("__main__ app schema settings", "services routes stores tables"),
-        "old names": layer("store", "records rules stores"),
     },
 }
 """Every room of a server, in one layer each."""

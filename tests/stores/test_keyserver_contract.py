@@ -14,15 +14,10 @@ from fedperm.audit_chain import verify_chain
 from fedperm.database import Database, open_database, sqlite_url
 from fedperm.errors import BusyError, GoneError, StorageFullError, UnauthenticatedError
 from fedperm.wire.public_keys import text_of
-from fedperm_keyserver.admission import Admitted, Attempt, Refused
+from fedperm_keyserver.admission import judge
 from fedperm_keyserver.migrations import SCHEMA
-from fedperm_keyserver.records import Epoch, Key, StoredIdentity, Token
-from fedperm_keyserver.store.access import AccessStore
-from fedperm_keyserver.store.audit import AuditStore
-from fedperm_keyserver.store.clients import ClientStore
-from fedperm_keyserver.store.identity import IdentityStore
-from fedperm_keyserver.store.keys import KeyStore
-from fedperm_keyserver.store.tokens import TokenStore
+from fedperm_keyserver.records import Admitted, Attempt, Epoch, Key, Refused, StoredIdentity, Token
+from fedperm_keyserver.stores import open_stores
 from tests.stores.shared_run import NOW, at_once
 
 THREADS = 8
@@ -46,9 +41,10 @@ class Side:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.identity, self.keys = IdentityStore(database), KeyStore(database)
-        self.tokens, self.clients = TokenStore(database), ClientStore(database)
-        self.access, self.audit = AccessStore(database), AuditStore(database)
+        stores = open_stores(database)
+        self.identity, self.keys = stores.identity, stores.keys
+        self.tokens, self.clients = stores.tokens, stores.clients
+        self.access, self.audit = stores.access, stores.audit
 
     def events(self) -> list[str]:
         """Of the whole audit log, once its chain was found whole."""
@@ -75,7 +71,7 @@ def kinds(results: list[object]) -> list[str]:
 
 def test_a_token_for_one_is_used_by_one(sides):
     sides[0].tokens.mint(token(), NOW)
-    verdicts = at_once(THREADS, lambda i: sides[i % 2].clients.enrol(attempt(i), NOW))
+    verdicts = at_once(THREADS, lambda i: sides[i % 2].clients.enrol(attempt(i), judge, NOW))
     assert kinds(verdicts) == [Admitted.__name__] + [Refused.__name__] * (THREADS - 1)
     (used,) = sides[0].tokens.all("demo")
     assert (used.used, len(sides[0].clients.all("demo"))) == (1, 1)
@@ -84,7 +80,7 @@ def test_a_token_for_one_is_used_by_one(sides):
 
 def test_of_a_token_for_three_three_uses_are_taken_and_ordinals_have_no_gap(sides):
     sides[0].tokens.mint(token(uses=3), NOW)
-    results = at_once(THREADS, lambda i: sides[i % 2].clients.enrol(attempt(i), NOW))
+    results = at_once(THREADS, lambda i: sides[i % 2].clients.enrol(attempt(i), judge, NOW))
     assert kinds(results) == [Admitted.__name__] * 3 + [GoneError.__name__] * (THREADS - 3)
     assert [client.ordinal for client in sides[1].clients.all("demo")] == [0, 1, 2]
     assert sides[0].events().count("client-enrolled") == 3
@@ -92,7 +88,7 @@ def test_of_a_token_for_three_three_uses_are_taken_and_ordinals_have_no_gap(side
 
 def test_an_assertion_is_used_once(sides):
     sides[0].tokens.mint(token(), NOW)
-    client = sides[0].clients.enrol(attempt(0), NOW).client
+    client = sides[0].clients.enrol(attempt(0), judge, NOW).client
     results = at_once(
         THREADS, lambda i: sides[i % 2].access.use_assertion(client, "jti", NOW + 60, NOW)
     )
@@ -101,7 +97,7 @@ def test_an_assertion_is_used_once(sides):
 
 def test_the_audit_chain_has_no_gap_and_no_fork_whoever_appends(sides):
     sides[0].tokens.mint(token(), NOW)
-    client = sides[0].clients.enrol(attempt(0), NOW).client
+    client = sides[0].clients.enrol(attempt(0), judge, NOW).client
     before = len(sides[0].events())
 
     def work(i):
@@ -126,7 +122,7 @@ def test_an_epoch_is_made_once(sides):
 def test_a_revocation_and_a_release_happen_one_after_the_other(sides):
     """Once the revocation is recorded no key leaves any more."""
     sides[0].tokens.mint(token(), NOW)
-    client = sides[0].clients.enrol(attempt(0), NOW).client
+    client = sides[0].clients.enrol(attempt(0), judge, NOW).client
 
     def work(i):
         if i == 4:
@@ -172,11 +168,11 @@ def test_a_full_disk_uses_no_token(tmp_path):
         connection.execute(text(f"PRAGMA max_page_count = {pages}"))
     long = replace(attempt(0), sealing_key="x" * 10_000)
     with pytest.raises(StorageFullError):
-        side.clients.enrol(long, NOW)
+        side.clients.enrol(long, judge, NOW)
     assert "client-enrolled" not in side.events()
     with side.database.engine.begin() as connection:
         connection.execute(text(f"PRAGMA max_page_count = {pages + 100}"))
-    assert isinstance(side.clients.enrol(long, NOW), Admitted)
+    assert isinstance(side.clients.enrol(long, judge, NOW), Admitted)
     side.database.close()
 
 
@@ -192,8 +188,8 @@ def test_a_connection_cut_while_a_token_is_used_leaves_it_unused(postgresql):
             postgresql.cut_all_connections()
 
     with crash_points.watching(cut), pytest.raises(BusyError):
-        side.clients.enrol(attempt(0), NOW)
+        side.clients.enrol(attempt(0), judge, NOW)
     assert side.tokens.all("demo")[0].used == 0
-    assert isinstance(side.clients.enrol(attempt(1), NOW), Admitted)
+    assert isinstance(side.clients.enrol(attempt(1), judge, NOW), Admitted)
     side.events()
     side.database.close()

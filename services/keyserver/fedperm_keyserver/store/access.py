@@ -1,3 +1,0 @@
-from fedperm_keyserver.stores.clients import AccessStore
-
-__all__ = ["AccessStore"]

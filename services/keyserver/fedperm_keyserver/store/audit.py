@@ -1,3 +1,0 @@
-from fedperm_keyserver.stores.audit import AuditStore
-
-__all__ = ["AuditStore"]

@@ -1,3 +1,0 @@
-from fedperm_keyserver.stores.keys import IdentityStore
-
-__all__ = ["IdentityStore"]

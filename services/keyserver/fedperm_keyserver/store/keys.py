@@ -1,3 +1,0 @@
-from fedperm_keyserver.stores.keys import KeyStore
-
-__all__ = ["KeyStore"]
