@@ -44,7 +44,7 @@ class Federation:
         self.folder = folder
         self.clock = clock
         for name in ("keyserver", "aggregator"):
-            (folder / name).mkdir()
+            (folder / name).mkdir(exist_ok=True)
         self.key_server = Server(folder / "keyserver", clock, url=key_database)
         self.aggregator = Aggregator(folder / "aggregator", clock, database_url=run_database)
 

@@ -55,13 +55,23 @@ def test_a_document_of_the_first_version_is_the_papers_own_system():
         {"axes": {}},
         {"key": {"key": "demo", "parameters": {"key_bits": 2048}, "signing_key": "A" * 43}},
         {"protocol": "fedperm/2"},
-        {"protocol": "fedperm/3"},
+        {"protocol": "fedperm/0"},
         {"key": 5},
     ],
 )
 def test_the_two_versions_are_not_mixed(changes):
     with pytest.raises(ParameterError, match="document is wrong"):
         FrozenDocument(octets(**changes))
+
+
+def test_a_document_of_a_newer_version_is_refused_by_its_name():
+    """Whatever else it holds: nothing in it can be judged here."""
+    with pytest.raises(ParameterError) as refused:
+        FrozenDocument(octets(protocol="fedperm/3", axes={"new": 1}))
+    assert refused.value.message == (
+        "the run's document is of fedperm/3, this program knows versions up to fedperm/2"
+    )
+    assert refused.value.hint == "upgrade this program"
 
 
 def test_a_record_signed_under_the_first_version_is_read(small_key):

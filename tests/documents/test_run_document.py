@@ -72,7 +72,7 @@ def test_a_document_survives_being_written_again():
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        ("protocol", "fedperm/3", "protocol"),
+        ("protocol", "fedperm/3", "knows versions up to"),
         ("unknown", 1, "unknown"),
         ("value_bits", "8", "value_bits"),
         ("value_bits", 21, "value_bits"),

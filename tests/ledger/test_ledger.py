@@ -1,5 +1,6 @@
 """The ledger stops the run, survives restarts, and refuses what it cannot trust."""
 
+import hashlib
 import json
 import math
 import multiprocessing
@@ -208,6 +209,18 @@ def test_a_ledger_is_not_opened_with_another_budget(tmp_path):
     richer = Budget(epsilon=100.0, delta=1e-5, accountant="per-parameter")
     with pytest.raises(LedgerError, match="another budget"):
         Ledger(ledger.path, richer, PerParameter())
+
+
+def test_a_ledger_of_a_newer_version_is_refused_and_left_as_it_is(tmp_path):
+    ledger = start(tmp_path)
+    header = json.loads(ledger.path.read_text()) | {"version": 2}
+    del header["chain"]
+    chain = hashlib.sha256(json.dumps(header, sort_keys=True).encode()).hexdigest()
+    newer = json.dumps(header | {"chain": chain}, sort_keys=True) + "\n"
+    ledger.path.write_text(newer)
+    with pytest.raises(LedgerError, match=r"version 2; this program knows version 1 .*newer one"):
+        reopen(ledger)
+    assert ledger.path.read_text() == newer
 
 
 def test_the_accountant_must_be_the_budgets(tmp_path):

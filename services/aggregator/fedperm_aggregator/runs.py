@@ -7,6 +7,7 @@ from fedperm.blobs.registry import open_blob
 from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import InvalidRequestError, ParameterError, UnknownResourceError, UntrustedError
+from fedperm.protocol import PROTOCOL
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.wire.aggregator import KeyEpoch, RunStatus
 from fedperm.wire.model import decode_model, model_body
@@ -41,6 +42,11 @@ class Runs:
     def create(self, run: str, octets: bytes) -> Created:
         document = FrozenDocument(octets)
         self._check(run, document.content)
+        if document.content.protocol != PROTOCOL and not self._is_stored(document):
+            raise ParameterError(
+                f"the document is of {document.content.protocol}; new runs are of {PROTOCOL}",
+                "create the run with a command of this aggregator's version",
+            )
         is_new = self._store.create(document, self._clock.now())
         return self.status(run), is_new
 
@@ -104,6 +110,13 @@ class Runs:
                 "the document says insecure_for_tests, this aggregator does not admit it",
                 "leave it out",
             )
+
+    def _is_stored(self, document: FrozenDocument) -> bool:
+        """A run of an older version goes on: to send its document once more changes nothing."""
+        try:
+            return self._store.status(document.content.run).document == document.sha256
+        except UnknownResourceError:
+            return False
 
 
 def _check_epoch(record: EpochRecord, epoch: int, document: RunDocument) -> None:

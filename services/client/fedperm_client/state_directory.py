@@ -3,6 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from fedperm_client.errors import StateError
+
+LAYOUT = 1
+"""Of names and contents in a state directory. The first client that changes them leaves its number
+in the file `layout`; until then there is no such file."""
+
 
 @dataclass(frozen=True)
 class RunDirectory:
@@ -53,6 +59,15 @@ class StateDirectory:
     @property
     def summary(self) -> Path:
         return self.path / "summary.json"
+
+    def check_layout(self) -> None:
+        """A client that overlooked a prepared update would draw noise a second time."""
+        path = self.path / "layout"
+        if path.exists() and (found := path.read_text().strip()) != str(LAYOUT):
+            raise StateError(
+                f"{self.path} has layout {found}; this client knows layout {LAYOUT}",
+                "start the client that wrote it, or a newer one",
+            )
 
     def run(self, name: str) -> RunDirectory:
         directory = RunDirectory(self.path / "runs" / name)

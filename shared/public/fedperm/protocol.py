@@ -12,9 +12,16 @@ client's state directory by `fedperm_client.state_directory`. A program refuses 
 stored. docs/protocol.md, "Versions", has the rule, and ADR 14 the reasons.
 """
 
+import re
 from typing import Final, Literal
 
 PROTOCOL: Final = "fedperm/2"
 FIRST_PROTOCOL: Final = "fedperm/1"
 Protocol = Literal["fedperm/1", "fedperm/2"]
 """Of stored documents; what is sent is of the newest."""
+
+
+def is_newer(word: object) -> bool:
+    """Whether this names a version that came after this program's."""
+    found = re.fullmatch("fedperm/([0-9]{1,9})", word) if isinstance(word, str) else None
+    return found is not None and int(found[1]) > int(PROTOCOL.removeprefix("fedperm/"))

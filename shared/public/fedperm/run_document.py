@@ -16,7 +16,7 @@ from fedperm.fixed_point import MAX_VALUE_BITS
 from fedperm.noise.law import FINE_GRID
 from fedperm.norm_bound import NormBound, NormForm
 from fedperm.planner import Plan, plan
-from fedperm.protocol import FIRST_PROTOCOL, PROTOCOL, Protocol
+from fedperm.protocol import FIRST_PROTOCOL, PROTOCOL, Protocol, is_newer
 from fedperm.schemes.scheme import MAX_CLIENTS, PublicKey, Scheme
 from fedperm.uploads.form import UpdateTerms
 from fedperm.uploads.registry import UPLOAD_FORMS
@@ -177,10 +177,19 @@ class RunDocument(Message):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_fedperm_1(cls, members: Any) -> Any:
+    def _of_another_version(cls, members: Any) -> Any:
         """Documents of the first version are hashed as they are: what they left out was the one
-        choice there was."""
-        if not isinstance(members, dict) or members.get("protocol") != FIRST_PROTOCOL:
+        choice there was. One of a newer version is refused by its name, and not by a list of
+        members that are unknown here; pydantic lets a ParameterError through."""
+        if not isinstance(members, dict):
+            return members
+        word = members.get("protocol")
+        if is_newer(word):
+            raise ParameterError(
+                f"the run's document is of {word}, this program knows versions up to {PROTOCOL}",
+                "upgrade this program",
+            )
+        if word != FIRST_PROTOCOL:
             return members
         key = members.get("key")
         if isinstance(key, dict) and "key_bits" in key and "axes" not in members:

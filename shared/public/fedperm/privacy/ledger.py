@@ -31,6 +31,7 @@ from fedperm.windows import Geometry
 __all__ = ["Budget", "Charge", "Counting", "Ledger", "read_lines"]
 
 _KIND = "fedperm privacy ledger"
+_VERSION = 1
 _MAX_ROUNDS_AHEAD = 1 << 12
 """Looking further ahead takes long and helps nobody."""
 
@@ -191,6 +192,12 @@ class Ledger:
 
     def _read(self) -> tuple[Charge, ...]:
         header, *lines = read_lines(self.path)
+        if header.get("version") != _VERSION:
+            raise LedgerError(
+                f"{self.path} is a ledger of version {header.get('version')}; this program knows "
+                f"version {_VERSION}",
+                "start the program that wrote it, or a newer one",
+            )
         if header != _header(self.budget):
             raise LedgerError(
                 f"{self.path} was started with another budget: {header.get('budget')}",
@@ -225,7 +232,7 @@ def _check_accountant(budget: Budget, accountant: Counting) -> None:
 
 
 def _header(budget: Budget) -> Line:
-    return {"kind": _KIND, "version": 1, "budget": asdict(budget)}
+    return {"kind": _KIND, "version": _VERSION, "budget": asdict(budget)}
 
 
 def _charge(line: Line, path: Path) -> Charge:
