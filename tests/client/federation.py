@@ -14,7 +14,6 @@ from fedperm.api.key_server import KeyServerApi
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.wire.aggregator import KeyEpoch
 from fedperm.wire.key_server import KeyRequest, TokenRequest
-from fedperm.wire.statements import SchemeSpec
 from fedperm_client.environment import environment
 from fedperm_client.initial_model import InitialModel
 from fedperm_client.participant import Participant
@@ -48,16 +47,17 @@ class Federation:
         self.key_server = Server(folder / "keyserver", clock, url=key_database)
         self.aggregator = Aggregator(folder / "aggregator", clock, database_url=run_database)
 
-    async def create_key(self) -> None:
-        await self.key_server.api.create_key(
-            KEY, KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), KEY_OPERATOR
-        )
+    async def create_key(self, wanted: RunDocument | None = None) -> None:
+        """The key that the run is to be under."""
+        run = wanted or document()
+        request = KeyRequest(scheme=run.scheme_spec, keys=run.axes.keys)
+        await self.key_server.api.create_key(KEY, request, KEY_OPERATOR)
 
     async def start(
         self, initial: InitialModel = DIGITS, wanted: RunDocument | None = None
     ) -> FrozenDocument:
         """The key, and a run with everything that it needs."""
-        await self.create_key()
+        await self.create_key(wanted)
         return await self.start_run(initial, wanted)
 
     async def start_run(
@@ -66,7 +66,7 @@ class Federation:
         """The wanted run under this federation's key server."""
         signing_key = self.key_server.authority.identity.signing_key
         content = (wanted or document()).model_dump()
-        content["key"] |= {"parameters": {"key_bits": KEY_BITS}, "signing_key": signing_key}
+        content["key"] |= {"signing_key": signing_key}
         frozen = FrozenDocument.of(RunDocument.model_validate(content))
         run, api = frozen.content.run, self.aggregator.api
         await api.create_run(frozen, RUN_OPERATOR)

@@ -7,10 +7,7 @@ import pytest
 from fedperm.schemes.registry import make_scheme
 from fedperm.schemes.scheme import Scheme
 from tests.schemes.clear import clear_scheme
-
-SMALL = {"paillier": {"key_bits": 512}, "clear": {}}
-"""The quickest parameters of each. A scheme that is missing here is not tested: see
-test_contract."""
+from tests.schemes.small import SMALL
 
 
 @pytest.fixture(params=SMALL)

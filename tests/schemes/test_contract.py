@@ -25,7 +25,7 @@ from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.registry import SECRET_SCHEMES
 from fedperm_secret.schemes.scheme import SecretKey
 from tests.core.federation import IN_THIS_PROCESS, random_values
-from tests.schemes.conftest import SMALL
+from tests.schemes.small import SMALL
 
 FIXTURE_IS_A_CONSTANT = settings(
     max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture]

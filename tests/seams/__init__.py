@@ -1,0 +1,1 @@
+"""Whole federations of parts that only tests have: added by registration, in tests alone."""

@@ -1,0 +1,1 @@
+"""Every upload form that is registered keeps the same promises."""
