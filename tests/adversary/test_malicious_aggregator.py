@@ -13,21 +13,30 @@ from fedperm.privacy.ledger import Charge
 from fedperm.wire.aggregator import SubmissionState
 from fedperm.wire.signed import sign, unverified
 from fedperm.wire.statements import EpochRecord
-from fedperm_client.ceilings import Ceilings
-from fedperm_client.epoch_keys import EpochKey
-from fedperm_client.errors import CeilingError, StateError
-from fedperm_client.keyring import NewestEpoch
-from fedperm_client.outbox import PreparedUpload
-from fedperm_client.settlement import (
+from fedperm_client.aggregate_checks import (
     averaged,
     check_explanation,
     check_members,
     is_unaccounted,
 )
+from fedperm_client.ceilings import Ceilings
+from fedperm_client.epoch_keys import EpochKey
+from fedperm_client.errors import CeilingError, StateError
+from fedperm_client.keyring import NewestEpoch
+from fedperm_client.outbox import PreparedUpload
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from tests.client.cut_line import request_of
 from tests.client.documents import document, rounds
 from tests.client.federation import Federation, drive
+from tests.client.test_aggregate_checks import (
+    CONTENT,
+    PLAN,
+    coded,
+    forged,
+    outcome,
+    published,
+    report,
+)
 from tests.client.test_distrust import (
     AGGREGATE,
     DOCUMENT,
@@ -37,7 +46,6 @@ from tests.client.test_distrust import (
     with_members,
     without_ada,
 )
-from tests.client.test_settlement import CONTENT, PLAN, coded, forged, outcome, published, report
 from tests.core.federation import folded, numbers, upload
 from tests.ledger.test_ledger import DIGEST, LOUD, QUIET, start
 

@@ -3,8 +3,8 @@
 import asyncio
 
 from fedperm.errors import RefusedError, UnreachableError
-from fedperm_client.rounds import TakingPart
 from fedperm_client.session import Session
+from fedperm_client.taking_part import TakingPart
 from tests.simulation.disks import locked
 from tests.simulation.lives import Killed, acting
 from tests.simulation.members import Member

@@ -7,8 +7,8 @@ import pytest
 from fedperm.uploads.masks import Masks
 from fedperm_aggregator.admission import StoredUpdate
 from fedperm_aggregator.contributions import Contributions
+from fedperm_client.apply_round import Settler
 from fedperm_client.outbox import Outbox
-from fedperm_client.settler import Settler
 from tests.simulation.lines import Mishap
 from tests.simulation.machine import Simulation
 from tests.simulation.tally import Tally

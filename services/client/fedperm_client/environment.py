@@ -9,8 +9,8 @@ from fedperm.clock import Clock
 from fedperm.privacy.ledger import Ledger
 from fedperm.services import CLIENT
 from fedperm.state_folder import sole_user
-from fedperm_client.account import open_ledger
 from fedperm_client.peers import Peers
+from fedperm_client.run_ledger import open_ledger
 from fedperm_client.settings import ClientSettings
 from fedperm_client.state_directory import StateDirectory
 

@@ -6,7 +6,6 @@ from fedperm.noise.law import NoiseSampler
 from fedperm.privacy.release import event_of, noise_of, promise_of
 from fedperm.privacy.report import PrivacyReport
 from fedperm.run_document import FrozenDocument, RunDocument
-from fedperm_client.account import Account
 from fedperm_client.activity import Activity
 from fedperm_client.environment import Environment
 from fedperm_client.history import History
@@ -14,6 +13,7 @@ from fedperm_client.keyring import Keyring
 from fedperm_client.model_store import ModelStore, constants_of
 from fedperm_client.outbox import Outbox
 from fedperm_client.preparation import Preparation
+from fedperm_client.run_ledger import RunLedger
 from fedperm_client.session import Session
 from fedperm_client.state_directory import RunDirectory
 from fedperm_client.tasks.loading import task_of_run
@@ -27,7 +27,7 @@ UNCOUNTED_LOSS = (
 
 @dataclass(frozen=True)
 class JoinedRun:
-    """`account` is None if the owner accepts that nothing is counted, `privacy` without noise."""
+    """`ledger` is None if the owner accepts that nothing is counted, `privacy` without noise."""
 
     session: Session
     frozen: FrozenDocument
@@ -35,7 +35,7 @@ class JoinedRun:
     keyring: Keyring
     learner: Learner
     preparation: Preparation
-    account: Account | None
+    ledger: RunLedger | None
     privacy: PrivacyReport | None
     store: ModelStore
     outbox: Outbox
@@ -72,7 +72,7 @@ def assemble(
         keyring=keyring,
         learner=_learner(environment, session, document),
         preparation=Preparation.of(document, noise, environment.randomness),
-        account=_account(environment, document, noise),
+        ledger=_ledger(environment, document, noise),
         privacy=_with_note(privacy) if reports_loss else privacy,
         store=ModelStore(directory.checkpoint, constants_of(document.model)),
         outbox=Outbox(directory.outbox),
@@ -90,12 +90,12 @@ def _learner(environment: Environment, session: Session, document: RunDocument) 
     return Learner(task, document, promise_of(document))
 
 
-def _account(
+def _ledger(
     environment: Environment, document: RunDocument, noise: NoiseSampler | None
-) -> Account | None:
+) -> RunLedger | None:
     if environment.ledger is None or noise is None:
         return None
-    return Account(environment.ledger, document.run, event_of(document), noise)
+    return RunLedger(environment.ledger, document.run, event_of(document), noise)
 
 
 def _with_note(privacy: PrivacyReport | None) -> PrivacyReport | None:

@@ -57,7 +57,7 @@ def summarise(
         bytes_up=sum(record.report.bytes_up for record in history),
         bytes_down=sum(record.report.bytes_down for record in history),
         privacy=None if run.privacy is None else json.loads(as_json(run.privacy)),
-        epsilon_spent=None if run.account is None else run.account.ledger.spent(),
+        epsilon_spent=None if run.ledger is None else run.ledger.ledger.spent(),
         parameters=checkpoint.parameters.size,
         parameters_sha256=checkpoint.sha256,
         model=str(run.directory.model.resolve()),

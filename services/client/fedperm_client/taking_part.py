@@ -3,17 +3,17 @@
 import asyncio
 import logging
 import math
+from typing import Protocol
 
 from fedperm.errors import RefusedError, UntrustedError
 from fedperm.wire.aggregator import ClientReport, RoundState, Task, TaskKind, TestMetrics
-from fedperm_client.contributor import Contributor
+from fedperm_client.apply_round import SettledRound, Settler
 from fedperm_client.history import RoundRecord
 from fedperm_client.joined_run import JoinedRun
 from fedperm_client.measurements import Measurements
 from fedperm_client.model_store import Checkpoint, export_model
-from fedperm_client.settler import SettledRound, Settler
-from fedperm_client.stage import Stage
 from fedperm_client.state_directory import StateDirectory
+from fedperm_client.submit_update import Contributor
 from fedperm_client.summary import summarise
 from fedperm_client.training.evaluation import Evaluation
 
@@ -21,6 +21,13 @@ log = logging.getLogger(__name__)
 
 _PAUSE_SECONDS = 0.2
 """Between two questions, should the aggregator answer "wait" at once."""
+
+
+class Stage(Protocol):
+    """A client is a state machine: a stage does one thing and says what comes next."""
+
+    async def step(self) -> "Stage":
+        """The stage after one step, possibly the same; a step that failed may be taken again."""
 
 
 class TakingPart:
@@ -108,7 +115,7 @@ class TakingPart:
             bytes_down=measured.bytes_down,
             test=_metrics(self.run.learner.test(parameters)),
             train_loss=loss if loss is not None and math.isfinite(loss) else None,
-            ledger=None if self.run.account is None else self.run.account.report(),
+            ledger=None if self.run.ledger is None else self.run.ledger.report(),
         )
 
     async def _report(self, record: RoundRecord) -> None:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from fedperm.aggregate import aggregate_body
 from fedperm.wire.aggregator import Phase, RoundOutcome, RoundState
 from fedperm.wire.model import Parameters
-from fedperm_client.joined_run import JoinedRun
-from fedperm_client.measurements import Measurements
-from fedperm_client.model_store import Checkpoint
-from fedperm_client.outbox import PreparedUpload
-from fedperm_client.settlement import (
+from fedperm_client.aggregate_checks import (
     averaged,
     check_explanation,
     check_members,
     check_outcome,
     is_unaccounted,
 )
+from fedperm_client.joined_run import JoinedRun
+from fedperm_client.measurements import Measurements
+from fedperm_client.model_store import Checkpoint
+from fedperm_client.outbox import PreparedUpload
 
 log = logging.getLogger(__name__)
 
@@ -67,8 +67,8 @@ class Settler:
 
     def _may_have_sent(self, number: int, own: PreparedUpload | None) -> bool:
         """In a replay the upload is gone, but its charge is not; without a ledger nobody knows."""
-        account = self._run.account
-        return own is not None or account is None or account.has_charged(number)
+        ledger = self._run.ledger
+        return own is not None or ledger is None or ledger.has_charged(number)
 
     async def _ask_why(self, number: int) -> None:
         report = await self._run.session.update_report(number)

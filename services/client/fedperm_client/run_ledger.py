@@ -40,7 +40,7 @@ def _check_uncounted(state: StateDirectory) -> None:
 
 
 @dataclass(frozen=True)
-class Account:
+class RunLedger:
     """One run's part of the ledger."""
 
     ledger: Ledger

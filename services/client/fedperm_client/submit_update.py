@@ -81,10 +81,10 @@ class Contributor:
         return self._run.outbox.put(number, key.epoch, body)
 
     def _charge(self, upload: PreparedUpload) -> None:
-        if self._run.account is None:
+        if self._run.ledger is None:
             return
         try:
-            self._run.account.charge(upload)
+            self._run.ledger.charge(upload)
         except BudgetError:
             self._run.outbox.discard(upload)
             raise

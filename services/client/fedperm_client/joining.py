@@ -1,4 +1,4 @@
-"""From a new client to one that takes part: all is checked before it joins."""
+"""The second stage of a client: it reads and checks the run, and joins it."""
 
 import asyncio
 import logging
@@ -7,50 +7,20 @@ from fedperm.errors import UntrustedError
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import Parameters, decode_model, model_body
-from fedperm_client.access import Access
-from fedperm_client.contributor import Contributor
 from fedperm_client.environment import Environment
 from fedperm_client.epoch_keys import EpochKey
-from fedperm_client.identity import ClientIdentity, ClientKeys, enrol, kept_identity
 from fedperm_client.joined_run import JoinedRun, assemble
 from fedperm_client.keyring import Keyring, NewestEpoch
 from fedperm_client.model_store import Checkpoint, ModelStore, constants_of
-from fedperm_client.rounds import TakingPart
 from fedperm_client.session import Session
-from fedperm_client.stage import Stage
+from fedperm_client.submit_update import Contributor
+from fedperm_client.taking_part import Stage, TakingPart
 
 log = logging.getLogger(__name__)
 
 
-class Enrolling:
-    """Gets an identity: the kept one, or a new one from the key server."""
-
-    def __init__(self, environment: Environment) -> None:
-        self._environment = environment
-
-    async def step(self) -> Stage:
-        environment = self._environment
-        identity = await self._identity()
-        peers = environment.peers
-        access = Access(identity, peers.key_server, environment.clock, environment.randomness)
-        return Joining(environment, Session(identity, environment.settings.run, peers, access))
-
-    async def _identity(self) -> ClientIdentity:
-        environment, key = self._environment, self._environment.settings.key
-        state = environment.state
-        keys = ClientKeys.kept_at(state.keys, environment.randomness)
-        kept = kept_identity(state.enrolled, keys, key)
-        if kept is not None:
-            log.info("this is %s, enrolled before for the key %s", kept.name, key)
-            return kept
-        token = environment.settings.token()
-        identity = await enrol(state.enrolled, keys, key, token, environment.peers.key_server)
-        log.info("enrolled as %s for the key %s", identity.name, key)
-        return identity
-
-
 class Joining:
-    """Reads and checks the run, then joins; taken again as a whole until it succeeds."""
+    """All is checked before it joins; a step that fails is taken again as a whole."""
 
     def __init__(self, environment: Environment, session: Session) -> None:
         self._environment = environment

@@ -18,16 +18,16 @@ from fedperm.wire.aggregator import (
 )
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.statements import UPDATE_KIND
-from fedperm_client.epoch_keys import EpochKey
-from fedperm_client.model_store import Checkpoint
-from fedperm_client.outbox import Outbox, PreparedUpload
-from fedperm_client.settlement import (
+from fedperm_client.aggregate_checks import (
     averaged,
     check_explanation,
     check_members,
     check_outcome,
     is_unaccounted,
 )
+from fedperm_client.epoch_keys import EpochKey
+from fedperm_client.model_store import Checkpoint
+from fedperm_client.outbox import Outbox, PreparedUpload
 from tests.client.documents import document
 from tests.core.federation import folded, stored_update
 
