@@ -31,7 +31,7 @@ class Fates:
         session, stage = member.session, member.participant and member.participant.stage
         if session is None or not isinstance(stage, TakingPart) or not self._world.aggregator.is_up:
             return
-        settled = stage.checkpoint.settled
+        settled = stage.run.checkpoint.settled
         with acting(member.life):
             older = asyncio.ensure_future(self._poll(session, settled, 1000.0))
             await _a_moment()

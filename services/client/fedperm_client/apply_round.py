@@ -1,12 +1,14 @@
-"""Takes a settled round into the model: read, check, decrypt, apply, keep."""
+"""The task "settle": read, check, decrypt, apply, keep, record. In this order."""
 
 import asyncio
 import logging
-from dataclasses import dataclass, replace
+import math
+from dataclasses import replace
 
 from fedperm.aggregate import aggregate_body
-from fedperm.wire.aggregator import Phase, RoundOutcome, RoundState
+from fedperm.wire.aggregator import ClientReport, Phase, RoundOutcome, RoundState, Task
 from fedperm.wire.model import Parameters
+from fedperm_client.activity import Measurements
 from fedperm_client.aggregate_checks import (
     averaged,
     check_explanation,
@@ -15,62 +17,86 @@ from fedperm_client.aggregate_checks import (
     is_unaccounted,
 )
 from fedperm_client.joined_run import JoinedRun
-from fedperm_client.measurements import Measurements
-from fedperm_client.model_store import Checkpoint
 from fedperm_client.outbox import PreparedUpload
+from fedperm_client.summary import RoundRecord
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class SettledRound:
-    outcome: RoundOutcome
-    checkpoint: Checkpoint
+async def apply_round(run: JoinedRun, task: Task) -> None:
+    """The next round's outcome, applied once: nothing of it is on disk before the checkpoint is,
+    and the client's own upload goes after that."""
+    run.check_is_next(task)
+    before, number = run.checkpoint, task.round
+    outcome = await run.session.outcome(number)
+    own = await asyncio.to_thread(run.outbox.find, number)
+    check_outcome(outcome, before, own)
+    parameters = before.parameters
+    if outcome.state is not RoundState.ABORTED:
+        parameters = parameters + await _average(run, outcome, own)
+    after = replace(before, parameters=parameters, settled=number, epoch=outcome.epoch)
+    await asyncio.to_thread(run.store.save, after)
+    await asyncio.to_thread(run.outbox.clear, number)
+    run.checkpoint = after
+    record = await asyncio.to_thread(_record, run, outcome)
+    run.measured, run.unreported = Measurements(), record
+    _log(record)
 
 
-class Settler:
-    def __init__(self, run: JoinedRun) -> None:
-        self._run = run
+async def _average(run: JoinedRun, outcome: RoundOutcome, own: PreparedUpload | None) -> Parameters:
+    # in a replay the upload is gone, but its charge is not; without a ledger nobody knows
+    may_have_sent = (
+        own is not None
+        or run.ledger is None
+        or await asyncio.to_thread(run.ledger.has_charged, outcome.round)
+    )
+    check_members(outcome, run.document, run.client, may_have_sent=may_have_sent)
+    if is_unaccounted(outcome, run.client, own):
+        report = await run.session.update_report(outcome.round)
+        check_explanation(report, outcome.round)
+        log.warning("round %d: this client's update was left out: %s", outcome.round, report.reason)
+    key = await run.keyring.for_decryption(outcome.epoch)
+    body = await run.session.aggregate(outcome.round, aggregate_body(run.document.plan).size)
+    run.measured.bytes_down = len(body)
+    with run.activity.during(Phase.DECRYPTING, outcome.round), run.measured.timing("decrypt"):
+        return await asyncio.to_thread(
+            averaged, body, outcome, run.document, key, run.min_contributors
+        )
 
-    async def settle(self, before: Checkpoint, measured: Measurements) -> SettledRound:
-        """The next round's outcome, applied once: the checkpoint is the last thing written."""
-        number = before.settled + 1
-        outcome = await self._run.session.outcome(number)
-        own = await asyncio.to_thread(self._run.outbox.find, number)
-        check_outcome(outcome, before, own)
-        movement = await self._movement(outcome, own, measured)
-        parameters = before.parameters if movement is None else before.parameters + movement
-        after = replace(before, parameters=parameters, settled=number, epoch=outcome.epoch)
-        await asyncio.to_thread(self._run.store.save, after)
-        await asyncio.to_thread(self._run.outbox.clear, number)
-        return SettledRound(outcome, after)
 
-    async def _movement(
-        self, outcome: RoundOutcome, own: PreparedUpload | None, measured: Measurements
-    ) -> Parameters | None:
-        """None if the round was aborted."""
-        if outcome.state is RoundState.ABORTED:
-            return None
-        run = self._run
-        may_have_sent = await asyncio.to_thread(self._may_have_sent, outcome.round, own)
-        check_members(outcome, run.document, run.client, may_have_sent=may_have_sent)
-        if is_unaccounted(outcome, run.client, own):
-            await self._ask_why(outcome.round)
-        key = await run.keyring.for_decryption(outcome.epoch)
-        size = aggregate_body(run.document.plan).size
-        body = await run.session.aggregate(outcome.round, size)
-        measured.bytes_down = len(body)
-        with run.activity.during(Phase.DECRYPTING, outcome.round), measured.timing("decrypt"):
-            return await asyncio.to_thread(
-                averaged, body, outcome, run.document, key, run.min_contributors
-            )
+def _record(run: JoinedRun, outcome: RoundOutcome) -> RoundRecord:
+    """What the round was like for this client, in its history and to be reported."""
+    measured, loss = run.measured, None
+    if run.reports_training_loss:
+        loss = run.learner.training_loss(run.checkpoint.parameters)
+    report = ClientReport(
+        seconds=measured.seconds,
+        bytes_up=measured.bytes_up,
+        bytes_down=measured.bytes_down,
+        test=run.test_metrics(),
+        train_loss=loss if loss is not None and math.isfinite(loss) else None,
+        ledger=None if run.ledger is None else run.ledger.report(),
+    )
+    record = RoundRecord(
+        round=outcome.round,
+        state=outcome.state,
+        epoch=outcome.epoch,
+        contributors=len(outcome.included),
+        included=run.client in outcome.included,
+        report=report,
+        parameters_sha256=run.checkpoint.sha256,
+    )
+    run.history.add(record)
+    return record
 
-    def _may_have_sent(self, number: int, own: PreparedUpload | None) -> bool:
-        """In a replay the upload is gone, but its charge is not; without a ledger nobody knows."""
-        ledger = self._run.ledger
-        return own is not None or ledger is None or ledger.has_charged(number)
 
-    async def _ask_why(self, number: int) -> None:
-        report = await self._run.session.update_report(number)
-        check_explanation(report, number)
-        log.warning("round %d: this client's update was left out: %s", number, report.reason)
+def _log(record: RoundRecord) -> None:
+    if record.state is RoundState.ABORTED:
+        log.warning("round %d: aborted, nothing to apply", record.round)
+        return
+    test = record.report.test
+    accuracy = "" if test is None or test.accuracy is None else f", accuracy {test.accuracy:.4f}"
+    log.info(
+        "round %d: applied the average of %d clients%s",
+        *(record.round, record.contributors, accuracy),
+    )

@@ -1,21 +1,24 @@
-"""Round after round: the stage in which a client spends its life."""
+"""The third stage of a client, in which it spends its life: one task after another.
+
+What a task asks for is done by the handler that is registered under the task's word. A further
+phase of a round needs a handler here, and nothing else of this module.
+"""
 
 import asyncio
+import json
 import logging
-import math
 from typing import Protocol
 
-from fedperm.errors import RefusedError, UntrustedError
-from fedperm.wire.aggregator import ClientReport, RoundState, Task, TaskKind, TestMetrics
-from fedperm_client.apply_round import SettledRound, Settler
-from fedperm_client.history import RoundRecord
+from fedperm.errors import RefusedError
+from fedperm.privacy.rendering import as_json
+from fedperm.registry import Registry
+from fedperm.wire.aggregator import Task
+from fedperm_client.apply_round import apply_round
+from fedperm_client.errors import VersionError
 from fedperm_client.joined_run import JoinedRun
-from fedperm_client.measurements import Measurements
-from fedperm_client.model_store import Checkpoint, export_model
-from fedperm_client.state_directory import StateDirectory
-from fedperm_client.submit_update import Contributor
-from fedperm_client.summary import summarise
-from fedperm_client.training.evaluation import Evaluation
+from fedperm_client.model_store import export_model
+from fedperm_client.submit_update import submit_update
+from fedperm_client.summary import RoundRecord, Summary, total_seconds
 
 log = logging.getLogger(__name__)
 
@@ -30,93 +33,52 @@ class Stage(Protocol):
         """The stage after one step, possibly the same; a step that failed may be taken again."""
 
 
+class TaskHandler(Protocol):
+    async def __call__(self, run: JoinedRun, task: Task, /) -> None:
+        """Does what the task asks for. The task may come again after an error, a lost answer or a
+        crash at any moment: what has left this client leaves it unchanged then (`run.outbox`), and
+        what changes here changes once."""
+
+
+async def wait(run: JoinedRun, _task: Task) -> None:
+    await asyncio.sleep(min(_PAUSE_SECONDS, run.poll_seconds))
+
+
+async def finish(run: JoinedRun, task: Task) -> None:
+    """The run is over: leaves the model and a summary."""
+    await asyncio.to_thread(_leave_results, run, task)
+    run.is_finished = True
+
+
+TASK_HANDLERS: Registry[TaskHandler] = Registry(
+    "task", {"train": submit_update, "settle": apply_round, "wait": wait, "finish": finish}
+)
+"""By the word of a task (`Task.kind`)."""
+
+
 class TakingPart:
-    def __init__(
-        self,
-        run: JoinedRun,
-        state: StateDirectory,
-        contributor: Contributor,
-        checkpoint: Checkpoint,
-        poll_seconds: float,
-    ) -> None:
+    def __init__(self, run: JoinedRun) -> None:
         self.run = run
-        self.checkpoint = checkpoint
-        self._state = state
-        self._contributor = contributor
-        self._settler = Settler(run)
-        self._poll_seconds = poll_seconds
-        self._measured = Measurements()
-        self._unsent: RoundRecord | None = None
 
     async def step(self) -> Stage:
         """One report or one task."""
-        if self._unsent is not None:
-            await self._report(self._unsent)
+        run = self.run
+        if run.unreported is not None:
+            await self._report(run.unreported)
             return self
-        task = await self._next_task()
-        match task.kind:
-            case TaskKind.TRAIN:
-                await self._contributor.contribute(task, self.checkpoint.parameters, self._measured)
-            case TaskKind.SETTLE:
-                await self._settle()
-            case TaskKind.WAIT:
-                await asyncio.sleep(min(_PAUSE_SECONDS, self._poll_seconds))
-            case TaskKind.FINISH:
-                await asyncio.to_thread(self._finish, task)
-                return Finished()
-        return self
+        with run.keyring.filling_the_pool():
+            task = await run.session.next_task(run.checkpoint.settled, run.poll_seconds)
+        if str(task.kind) not in TASK_HANDLERS.names:
+            raise VersionError(
+                f"the aggregator asks for the task {str(task.kind)!r}, which this client does not "
+                "know",
+                "upgrade this client and start it again: it goes on where it was",
+            )
+        await TASK_HANDLERS[str(task.kind)](run, task)
+        return Finished() if run.is_finished else self
 
     async def beat(self) -> None:
         await self.run.session.beat(self.run.activity.heartbeat)
-
-    async def _next_task(self) -> Task:
-        settled = self.checkpoint.settled
-        with self._contributor.filling_the_pool():
-            task = await self.run.session.next_task(settled, self._poll_seconds)
-        concerns_a_round = task.kind in {TaskKind.TRAIN, TaskKind.SETTLE}
-        if concerns_a_round and not task.round == settled + 1 <= self.run.document.rounds.count:
-            raise UntrustedError(
-                f"the aggregator asks for round {task.round} after round {settled} of "
-                f"{self.run.document.rounds.count}",
-                "rounds follow each other; ask the run's operator",
-            )
-        return task
-
-    async def _settle(self) -> None:
-        settled = await self._settler.settle(self.checkpoint, self._measured)
-        self.checkpoint = settled.checkpoint
-        record = await asyncio.to_thread(self._record, settled)
-        self._measured = Measurements()
-        self._unsent = record
-        _tell(record)
-
-    def _record(self, settled: SettledRound) -> RoundRecord:
-        outcome, checkpoint = settled.outcome, settled.checkpoint
-        record = RoundRecord(
-            round=outcome.round,
-            state=outcome.state,
-            epoch=outcome.epoch,
-            contributors=len(outcome.included),
-            included=self.run.client in outcome.included,
-            report=self._client_report(),
-            parameters_sha256=checkpoint.sha256,
-        )
-        self.run.history.add(record)
-        return record
-
-    def _client_report(self) -> ClientReport:
-        parameters, measured = self.checkpoint.parameters, self._measured
-        loss = None
-        if self.run.reports_training_loss:
-            loss = self.run.learner.training_loss(parameters)
-        return ClientReport(
-            seconds=measured.seconds,
-            bytes_up=measured.bytes_up,
-            bytes_down=measured.bytes_down,
-            test=_metrics(self.run.learner.test(parameters)),
-            train_loss=loss if loss is not None and math.isfinite(loss) else None,
-            ledger=None if self.run.ledger is None else self.run.ledger.report(),
-        )
 
     async def _report(self, record: RoundRecord) -> None:
         """The model does not depend on it: a report that is not wanted is given up."""
@@ -126,14 +88,7 @@ class TakingPart:
             if refusal.status == 429 or refusal.status >= 500:
                 raise
             log.warning("round %d: the report was refused: %s", record.round, refusal)
-        self._unsent = None
-
-    def _finish(self, task: Task) -> None:
-        parameters = self.checkpoint.parameters
-        export_model(self.run.directory.model, parameters, self.run.document.model)
-        test = _metrics(self.run.learner.test(parameters))
-        summarise(self.run, self.checkpoint, task.run_state, test).write(self._state.summary)
-        log.info("the run is %s; summary in %s", task.run_state.value, self._state.summary)
+        self.run.unreported = None
 
 
 class Finished:
@@ -141,20 +96,27 @@ class Finished:
         return self
 
 
-def _metrics(evaluation: Evaluation | None) -> TestMetrics | None:
-    """None also for a model that has diverged."""
-    if evaluation is None or not math.isfinite(evaluation.loss):
-        return None
-    return TestMetrics(accuracy=evaluation.accuracy, loss=evaluation.loss)
-
-
-def _tell(record: RoundRecord) -> None:
-    if record.state is RoundState.ABORTED:
-        log.warning("round %d: aborted, nothing to apply", record.round)
-        return
-    test = record.report.test
-    accuracy = "" if test is None or test.accuracy is None else f", accuracy {test.accuracy:.4f}"
-    log.info(
-        "round %d: applied the average of %d clients%s",
-        *(record.round, record.contributors, accuracy),
+def _leave_results(run: JoinedRun, task: Task) -> None:
+    checkpoint, history = run.checkpoint, run.history.read()
+    model = run.state.run(run.document.run).model
+    export_model(model, checkpoint.parameters, run.document.model)
+    summary = Summary(
+        run=run.document.run,
+        document=run.frozen.sha256,
+        client=run.client,
+        state=task.run_state,
+        rounds=checkpoint.settled,
+        rounds_included=sum(record.included for record in history),
+        test=run.test_metrics(),
+        seconds=total_seconds(history),
+        bytes_up=sum(record.report.bytes_up for record in history),
+        bytes_down=sum(record.report.bytes_down for record in history),
+        privacy=None if run.privacy is None else json.loads(as_json(run.privacy)),
+        epsilon_spent=None if run.ledger is None else run.ledger.ledger.spent(),
+        parameters=checkpoint.parameters.size,
+        parameters_sha256=checkpoint.sha256,
+        model=str(model.resolve()),
+        history=history,
     )
+    summary.write(run.state.summary)
+    log.info("the run is %s; summary in %s", task.run_state.value, run.state.summary)
