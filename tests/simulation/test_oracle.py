@@ -68,7 +68,7 @@ def test_an_update_that_is_acknowledged_and_not_stored_is_lost(monkeypatch: pyte
 
 def test_a_second_draw_after_a_lost_request_is_a_second_release(monkeypatch: pytest.MonkeyPatch):
     """The client does not look for what it has sent already."""
-    monkeypatch.setattr(Outbox, "find", lambda _self, _number: None)
+    monkeypatch.setattr(Outbox, "find", lambda _self, _kind, _number: None)
     assert objections() == ["second release"]
 
 

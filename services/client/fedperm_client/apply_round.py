@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from fedperm.aggregate import aggregate_body
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import ClientReport, Phase, RoundOutcome, RoundState, Task
 from fedperm.wire.model import Parameters
 from fedperm_client.activity import Measurements
@@ -17,7 +18,7 @@ from fedperm_client.aggregate_checks import (
     is_unaccounted,
 )
 from fedperm_client.joined_run import JoinedRun
-from fedperm_client.outbox import PreparedUpload
+from fedperm_client.outbox import PreparedSubmission
 from fedperm_client.summary import RoundRecord
 
 log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ async def apply_round(run: JoinedRun, task: Task) -> None:
     run.check_is_next(task)
     before, number = run.checkpoint, task.round
     outcome = await run.session.outcome(number)
-    own = await asyncio.to_thread(run.outbox.find, number)
+    own = await asyncio.to_thread(run.outbox.find, UPDATE, number)
     check_outcome(outcome, before, own)
     parameters = before.parameters
     if outcome.state is not RoundState.ABORTED:
@@ -43,7 +44,9 @@ async def apply_round(run: JoinedRun, task: Task) -> None:
     _log(record)
 
 
-async def _average(run: JoinedRun, outcome: RoundOutcome, own: PreparedUpload | None) -> Parameters:
+async def _average(
+    run: JoinedRun, outcome: RoundOutcome, own: PreparedSubmission | None
+) -> Parameters:
     # in a replay the upload is gone, but its charge is not; without a ledger nobody knows
     may_have_sent = (
         own is not None
@@ -52,7 +55,7 @@ async def _average(run: JoinedRun, outcome: RoundOutcome, own: PreparedUpload | 
     )
     check_members(outcome, run.document, run.client, may_have_sent=may_have_sent)
     if is_unaccounted(outcome, run.client, own):
-        report = await run.session.update_report(outcome.round)
+        report = await run.session.submission(UPDATE, outcome.round)
         check_explanation(report, outcome.round)
         log.warning("round %d: this client's update was left out: %s", outcome.round, report.reason)
     key = await run.keyring.for_decryption(outcome.epoch)

@@ -15,7 +15,7 @@ from fedperm.wire.aggregator import LedgerReport
 from fedperm.wire.digest import sha256_of
 from fedperm_client.ceilings import Ceilings
 from fedperm_client.errors import StateError
-from fedperm_client.outbox import PreparedUpload
+from fedperm_client.outbox import PreparedSubmission
 from fedperm_client.state_directory import StateDirectory
 
 
@@ -44,7 +44,7 @@ class RunLedger:
     event: ShuffledLaplace
     noise: NoiseSampler
 
-    def charge(self, upload: PreparedUpload) -> None:
+    def charge(self, upload: PreparedSubmission) -> None:
         """For these very bytes; charging them again after a crash changes nothing."""
         digest = sha256_of(upload.read())
         self.ledger.charge(Charge(self.run, upload.round, self.event, digest, self.noise.eta))

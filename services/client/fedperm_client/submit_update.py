@@ -6,12 +6,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fedperm.errors import BudgetError, RefusedError, UntrustedError
+from fedperm.errors import BudgetError, UntrustedError
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import Phase, SubmissionState, Task
-from fedperm.wire.digest import sha256_of
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.joined_run import JoinedRun
-from fedperm_client.outbox import PreparedUpload
+from fedperm_client.outbox import PreparedSubmission
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 async def submit_update(run: JoinedRun, task: Task) -> None:
     """Sends what was prepared before, if it was: never a second noise for one round."""
     run.check_is_next(task)
-    upload = await asyncio.to_thread(run.outbox.find, task.round)
+    upload = await asyncio.to_thread(run.outbox.find, UPDATE, task.round)
     if upload is None:
         upload = await _prepare(run, task)
     elif upload.epoch != task.epoch:
@@ -28,10 +28,12 @@ async def submit_update(run: JoinedRun, task: Task) -> None:
             "do not take part: the key of an open round does not change",
         )
     await asyncio.to_thread(_charge, run, upload)
-    await _send(run, upload)
+    receipt = await run.submit(UPDATE, upload)
+    if receipt is not None and receipt.state is SubmissionState.REJECTED:
+        log.warning("round %d: the aggregator refuses this update", task.round)
 
 
-async def _prepare(run: JoinedRun, task: Task) -> PreparedUpload:
+async def _prepare(run: JoinedRun, task: Task) -> PreparedSubmission:
     key = await run.keyring.for_encryption(task.epoch)
     with run.activity.during(Phase.TRAINING, task.round):
         coded = await asyncio.to_thread(_train_and_randomize, run)
@@ -54,13 +56,13 @@ def _train_and_randomize(run: JoinedRun) -> NDArray[Any]:
 
 def _encrypt_and_keep(
     run: JoinedRun, number: int, coded: NDArray[Any], key: EpochKey
-) -> PreparedUpload:
+) -> PreparedSubmission:
     with run.measured.timing("encrypt"):
         body = run.preparation.encrypt(coded, key)
-    return run.outbox.put(number, key.epoch, body)
+    return run.outbox.put(UPDATE, number, key.epoch, body)
 
 
-def _charge(run: JoinedRun, upload: PreparedUpload) -> None:
+def _charge(run: JoinedRun, upload: PreparedSubmission) -> None:
     if run.ledger is None:
         return
     try:
@@ -68,24 +70,3 @@ def _charge(run: JoinedRun, upload: PreparedUpload) -> None:
     except BudgetError:
         run.outbox.discard(upload)
         raise
-
-
-async def _send(run: JoinedRun, upload: PreparedUpload) -> None:
-    body, number = await asyncio.to_thread(upload.read), upload.round
-    try:
-        with run.activity.during(Phase.UPLOADING, number), run.measured.timing("upload"):
-            receipt = await run.session.upload(run.frozen, number, upload.epoch, body)
-    except RefusedError as refusal:
-        if refusal.status != 410:
-            raise
-        log.warning("round %d: too late, it goes on without this update", number)
-        return
-    if receipt.sha256 != sha256_of(body):
-        raise UntrustedError(
-            f"the receipt of round {number} is for another upload", "ask the run's operator"
-        )
-    run.measured.bytes_up = len(body)
-    await asyncio.to_thread(run.outbox.acknowledge, upload)
-    log.info("round %d: uploaded %s octets", number, f"{len(body):,}")
-    if receipt.state is SubmissionState.REJECTED:
-        log.warning("round %d: the aggregator refuses this update", number)
