@@ -41,5 +41,6 @@ def environment(
     """The state directory is this process's own until the block is left."""
     state = StateDirectory(settings.state_directory)
     with sole_user(state.path, CLIENT.title):
+        state.open()
         ledger = open_ledger(state, settings.ceilings)
         yield Environment(settings, state, ledger, peers, clock, randomness, poll_seconds)
