@@ -21,11 +21,13 @@ class Enrolling:
         state, peers = environment.state, environment.peers
         keys = ClientKeys.kept_at(state.keys, environment.randomness)
         identity = kept_identity(state.enrolled, keys, settings.key)
-        if identity is not None:
-            log.info("this is %s, enrolled before for the key %s", identity.name, settings.key)
-        else:
-            token = settings.token()
+        if identity is None:
+            token = settings.token()  # a missing one is told at once, whether servers answer or not
+            await peers.check_key_server()
             identity = await enrol(state.enrolled, keys, settings.key, token, peers.key_server)
             log.info("enrolled as %s for the key %s", identity.name, settings.key)
+        else:
+            await peers.check_key_server()
+            log.info("this is %s, enrolled before for the key %s", identity.name, settings.key)
         access = Access(identity, peers.key_server, environment.clock, environment.randomness)
         return Joining(environment, Session(identity, settings.run, peers, access))

@@ -41,6 +41,7 @@ class Joining:
     async def step(self) -> Stage:
         """The document and what the owner thinks of it, then keys and model, then data."""
         environment, session = self._environment, self._session
+        await environment.peers.check_aggregator()
         frozen = await session.document()
         document = frozen.content
         if document.run != session.run:

@@ -12,9 +12,19 @@ client's state directory by `fedperm_client.state_directory`. A program refuses 
 stored. docs/protocol.md, "Versions", has the rule, and ADR 14 the reasons.
 """
 
+import re
 from typing import Final, Literal
 
 PROTOCOL: Final = "fedperm/2"
 FIRST_PROTOCOL: Final = "fedperm/1"
 Protocol = Literal["fedperm/1", "fedperm/2"]
 """Of stored documents; what is sent is of the newest."""
+
+
+def upgrade_hint(theirs: str, *, them: str, us: str) -> str:
+    """What to do where another party speaks `theirs` instead of PROTOCOL: upgrade the older."""
+    known = re.fullmatch(r"fedperm/(\d{1,9})", theirs)
+    if known is None:
+        return f"install the same version of {them} and {us}"
+    is_older = int(known[1]) < int(PROTOCOL.removeprefix("fedperm/"))
+    return f"upgrade {them if is_older else us}"
