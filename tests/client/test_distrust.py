@@ -222,7 +222,7 @@ async def test_a_receipt_for_another_upload_is_not_believed(federation):
     with (
         ada.client() as one,
         ben.client() as two,
-        pytest.raises(UntrustedError, match="receipt of round 1 is for another upload"),
+        pytest.raises(UntrustedError, match="receipt of round 1 is for another update"),
     ):
         await drive(federation, one, two)
 
