@@ -68,10 +68,10 @@ TARGETS = [
         "services/client/fedperm_client",
         "client",
         {
-            "settlement": "settlement",
+            "aggregate_checks": "aggregate_checks",
             "ceilings": "ceilings",
             "epoch_keys": "epoch_keys",
-            "admission": "distrust",
+            "joining": "distrust",
         },
     ),
     *_targets(

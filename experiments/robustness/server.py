@@ -49,8 +49,8 @@ def _contribution(document: RunDocument, upload: Upload) -> NDArray[np.int64]:
 
 
 def _check(document: RunDocument, sums: NDArray[np.int64], contributors: int) -> None:
-    """What a client checks before it applies an average (`fedperm_client.settlement`). A sum that
-    leaves its slot spills into the next: with thousands of slots some are found too full."""
+    """What a client checks before it applies an average (`fedperm_client.aggregate_checks`). A
+    sum that leaves its slot spills into the next: with thousands of slots some are too full."""
     fixed_point, bound = document.plan.fixed_point, document.bound
     if int(sums.min()) < 0 or int(sums.max()) > contributors * fixed_point.top:
         raise RefusedAverageError("a slot holds more than its contributors could add up to")

@@ -11,8 +11,8 @@ from fedperm.schemes.paillier.blinding import BlindingPool
 from fedperm.schemes.paillier.masks import MaskEncoder
 from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.services import AGGREGATOR
+from fedperm_client.aggregate_checks import averaged
 from fedperm_client.epoch_keys import EpochKey
-from fedperm_client.settlement import averaged
 from tests.adversary.ciphertexts import masks_in, tells_apart
 from tests.adversary.conftest import Enrol
 from tests.aggregator.bench import Bench
@@ -21,9 +21,9 @@ from tests.architecture.test_imports import closure
 from tests.client.cut_line import request_of
 from tests.client.documents import rounds
 from tests.client.federation import Federation, drive
+from tests.client.test_aggregate_checks import CONTENT, forged, outcome
 from tests.client.test_distrust import AGGREGATE
 from tests.client.test_preparation import NO_NOISE, prepared
-from tests.client.test_settlement import CONTENT, forged, outcome
 from tests.core.federation import checked
 from tests.keyserver.server import RUN_OPERATOR, Server
 from tests.keyserver.test_endpoint_walk import OPEN, TABLE

@@ -10,24 +10,34 @@ from gmpy2 import powmod
 from fedperm.aggregate import EncryptedSum, average_update, encode_aggregate
 from fedperm.errors import AggregateError, BudgetError, LedgerError, UntrustedError
 from fedperm.privacy.ledger import Charge
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import SubmissionState
 from fedperm.wire.signed import sign, unverified
 from fedperm.wire.statements import EpochRecord
-from fedperm_client.ceilings import Ceilings
-from fedperm_client.epoch_keys import EpochKey
-from fedperm_client.errors import CeilingError, StateError
-from fedperm_client.keyring import NewestEpoch
-from fedperm_client.outbox import PreparedUpload
-from fedperm_client.settlement import (
+from fedperm_client.aggregate_checks import (
     averaged,
     check_explanation,
     check_members,
     is_unaccounted,
 )
+from fedperm_client.ceilings import Ceilings
+from fedperm_client.epoch_keys import EpochKey
+from fedperm_client.errors import CeilingError, StateError
+from fedperm_client.keyring import NewestEpoch
+from fedperm_client.outbox import PreparedSubmission
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from tests.client.cut_line import request_of
 from tests.client.documents import document, rounds
 from tests.client.federation import Federation, drive
+from tests.client.test_aggregate_checks import (
+    CONTENT,
+    PLAN,
+    coded,
+    forged,
+    outcome,
+    published,
+    report,
+)
 from tests.client.test_distrust import (
     AGGREGATE,
     DOCUMENT,
@@ -37,7 +47,6 @@ from tests.client.test_distrust import (
     with_members,
     without_ada,
 )
-from tests.client.test_settlement import CONTENT, PLAN, coded, forged, outcome, published, report
 from tests.core.federation import folded, numbers, upload
 from tests.ledger.test_ledger import DIGEST, LOUD, QUIET, start
 
@@ -203,7 +212,7 @@ def test_detected_publishing_a_slot_that_no_clients_can_fill(key):
 
 
 def test_not_covered_leaving_a_client_out_with_an_invented_reason(tmp_path: Path):
-    sent = PreparedUpload(tmp_path / "round-2-epoch-2.acknowledged", 2, 2, acknowledged=True)
+    sent = PreparedSubmission(tmp_path / "sent", 2, UPDATE.name, 2, acknowledged=True)
     without = outcome(included=("bob", "carol"))
     assert is_unaccounted(without, "alice", sent)
     check_explanation(report(SubmissionState.REJECTED, "invented"), 2)

@@ -8,8 +8,8 @@ import pytest
 
 from fedperm.errors import AggregateError
 from fedperm.wire.aggregator import RoundReport, SubmissionState
+from fedperm_client.aggregate_checks import averaged
 from fedperm_client.epoch_keys import EpochKey
-from fedperm_client.settlement import averaged
 from tests.adversary.ciphertexts import with_mask_times
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client, Prepared, bounded_by_hand, decrypted

@@ -20,6 +20,7 @@ from fedperm_client.participant import Participant
 from fedperm_client.peers import Peers
 from fedperm_client.settings import ClientSettings
 from fedperm_client.summary import Summary
+from fedperm_client.taking_part import TakingPart
 from tests.aggregator.bench import Aggregator
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.cut_line import CutLine
@@ -193,8 +194,7 @@ async def drive(
 
 def settled(client: Participant) -> int:
     """The last round that the client has dealt with."""
-    checkpoint = getattr(client.stage, "checkpoint", None)
-    return 0 if checkpoint is None else checkpoint.settled
+    return client.stage.run.checkpoint.settled if isinstance(client.stage, TakingPart) else 0
 
 
 def _is_done(client: Participant, rounds: int | None) -> bool:

@@ -21,6 +21,7 @@ from fedperm.wire.signed import sign, unverified
 from fedperm.wire.statements import EpochRecord
 from fedperm_client.errors import CeilingError, StateError
 from fedperm_client.model_store import ModelStore
+from fedperm_client.taking_part import TakingPart
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.cut_line import request_of
 from tests.client.documents import LINES, lines_document, rounds
@@ -221,7 +222,7 @@ async def test_a_receipt_for_another_upload_is_not_believed(federation):
     with (
         ada.client() as one,
         ben.client() as two,
-        pytest.raises(UntrustedError, match="receipt of round 1 is for another upload"),
+        pytest.raises(UntrustedError, match="receipt of round 1 is for another update"),
     ):
         await drive(federation, one, two)
 
@@ -250,7 +251,7 @@ async def test_an_upload_that_comes_too_late_is_left_out_and_the_client_goes_on(
 
 
 def client_has_joined(client) -> bool:
-    return hasattr(client.stage, "checkpoint")
+    return isinstance(client.stage, TakingPart)
 
 
 async def test_an_older_key_than_one_used_before_is_not_used_again(federation):

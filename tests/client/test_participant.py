@@ -15,7 +15,7 @@ from fedperm.wire.key_server import TokenRequest
 from fedperm.wire.model import encode_model
 from fedperm.workers import Workers
 from fedperm_aggregator.jobs.check import CheckJob
-from fedperm_client.joined_run import UNCOUNTED_LOSS
+from fedperm_client.joining import UNCOUNTED_LOSS
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.documents import document, rounds
@@ -140,7 +140,7 @@ async def test_an_aborted_round_changes_nothing_but_is_paid_for(federation, cloc
             await one.step()
         clock.advance(61)
         await federation.tick()
-        before = one.stage.checkpoint.sha256
+        before = one.stage.run.checkpoint.sha256
         with ben.client() as two:
             await drive(federation, one, two)
     first, second = ada.summary.history

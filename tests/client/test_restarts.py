@@ -167,3 +167,18 @@ async def test_a_client_without_its_state_enrols_anew_and_catches_up(federation,
         RoundState.ABORTED,
         RoundState.PUBLISHED,
     ]
+
+
+async def test_an_update_that_the_last_release_prepared_is_sent_by_this_one(federation):
+    """Its file has the name of a time when there were updates only."""
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    with ben.client() as two:
+        prepared = await prepared_upload(federation, ada, two)
+        (kept,) = (ada.run_folder / "outbox").iterdir()
+        kept.rename(kept.with_name("round-1-epoch-1.prepared"))
+        (ada.state / "layout").unlink()
+        with ada.client() as one:
+            await drive(federation, one, two)
+    assert ada.uploads(1) == {prepared}
+    check_exactly_once(ada, ben)

@@ -43,7 +43,7 @@ def durable(path: Path, octets: int) -> list[Effect]:
 async def test_an_upload_is_kept_then_charged_then_sent_until_the_average_is_kept(federation):
     ada, seen = await whole_run(federation)
     (upload,) = ada.uploads(1)
-    prepared = ada.run_folder / "outbox" / "round-1-epoch-1.prepared"
+    prepared = ada.run_folder / "outbox" / "round-1-update-epoch-1.prepared"
     acknowledged = prepared.with_suffix(".acknowledged")
     ledger = ada.state / "privacy-ledger.jsonl"
     checkpoint = ada.run_folder / "checkpoint.safetensors"

@@ -89,7 +89,10 @@ KEY_SERVER_STEPS = {
 KEY_SERVER = frozenset(point for points in KEY_SERVER_STEPS.values() for point in points)
 
 CLIENT_STEPS = {
-    "enrol": (*file("Ledger.start", "ClientKeys.kept_at", "keep_enrolment", "ModelStore.save"),),
+    "enrol": (
+        *file("StateDirectory.mark_layout", "Ledger.start", "ClientKeys.kept_at"),
+        *file("keep_enrolment", "ModelStore.save"),
+    ),
     "send": file("NewestEpoch.advance", "Outbox.put", "Ledger.charge", "Outbox.acknowledge"),
     "settle": (*file("ModelStore.save"), *done("Outbox.clear", "History.add")),
     "finish": file("export_model", "Summary.write"),

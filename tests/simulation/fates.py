@@ -3,8 +3,8 @@
 import asyncio
 
 from fedperm.errors import RefusedError, UnreachableError
-from fedperm_client.rounds import TakingPart
 from fedperm_client.session import Session
+from fedperm_client.taking_part import TakingPart
 from tests.simulation.disks import locked
 from tests.simulation.lives import Killed, acting
 from tests.simulation.members import Member
@@ -31,7 +31,7 @@ class Fates:
         session, stage = member.session, member.participant and member.participant.stage
         if session is None or not isinstance(stage, TakingPart) or not self._world.aggregator.is_up:
             return
-        settled = stage.checkpoint.settled
+        settled = stage.run.checkpoint.settled
         with acting(member.life):
             older = asyncio.ensure_future(self._poll(session, settled, 1000.0))
             await _a_moment()

@@ -14,10 +14,10 @@ from fedperm.errors import FedPermError
 from fedperm_client.environment import environment
 from fedperm_client.participant import Participant
 from fedperm_client.peers import Peers
-from fedperm_client.rounds import TakingPart
 from fedperm_client.session import Session
 from fedperm_client.settings import ClientSettings
 from fedperm_client.state_directory import StateDirectory
+from fedperm_client.taking_part import TakingPart
 from tests.aggregator.parties import ManualClock
 from tests.simulation import unit_task
 from tests.simulation.lines import Line, Server

@@ -7,8 +7,8 @@ import pytest
 from fedperm.uploads.masks import Masks
 from fedperm_aggregator.records import StoredSubmission
 from fedperm_aggregator.submissions.intake import Intake
+from fedperm_client import apply_round
 from fedperm_client.outbox import Outbox
-from fedperm_client.settler import Settler
 from tests.simulation.lines import Mishap
 from tests.simulation.machine import Simulation
 from tests.simulation.tally import Tally
@@ -68,16 +68,11 @@ def test_an_update_that_is_acknowledged_and_not_stored_is_lost(monkeypatch: pyte
 
 def test_a_second_draw_after_a_lost_request_is_a_second_release(monkeypatch: pytest.MonkeyPatch):
     """The client does not look for what it has sent already."""
-    monkeypatch.setattr(Outbox, "find", lambda _self, _number: None)
+    monkeypatch.setattr(Outbox, "find", lambda _self, _kind, _number: None)
     assert objections() == ["second release"]
 
 
 def test_an_average_that_is_applied_twice_is_a_wrong_model(monkeypatch: pytest.MonkeyPatch):
-    honest = Settler._movement
-
-    async def doubled(self, *given):
-        movement = await honest(self, *given)
-        return None if movement is None else 2 * movement
-
-    monkeypatch.setattr(Settler, "_movement", doubled)
+    honest = apply_round.averaged
+    monkeypatch.setattr(apply_round, "averaged", lambda *given: 2 * honest(*given))
     assert objections() == ["wrong model"]

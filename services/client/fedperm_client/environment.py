@@ -9,8 +9,8 @@ from fedperm.clock import Clock
 from fedperm.privacy.ledger import Ledger
 from fedperm.services import CLIENT
 from fedperm.state_folder import sole_user
-from fedperm_client.account import open_ledger
 from fedperm_client.peers import Peers
+from fedperm_client.run_ledger import open_ledger
 from fedperm_client.settings import ClientSettings
 from fedperm_client.state_directory import StateDirectory
 
@@ -41,6 +41,6 @@ def environment(
     """The state directory is this process's own until the block is left."""
     state = StateDirectory(settings.state_directory)
     with sole_user(state.path, CLIENT.title):
-        state.check_layout()
+        state.open()
         ledger = open_ledger(state, settings.ceilings)
         yield Environment(settings, state, ledger, peers, clock, randomness, poll_seconds)

@@ -1,6 +1,6 @@
 """What can go wrong at a client only."""
 
-from fedperm.errors import FedPermError, PrivacyError
+from fedperm.errors import FedPermError, PeerError, PrivacyError
 
 
 class CeilingError(PrivacyError):
@@ -13,3 +13,7 @@ class TaskError(FedPermError):
 
 class StateError(FedPermError):
     """What the client kept of itself is damaged, or belongs to something else."""
+
+
+class VersionError(PeerError):
+    """A server and this client are of versions that do not work together. Nothing was changed."""

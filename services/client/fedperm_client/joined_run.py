@@ -1,48 +1,61 @@
-"""A run that this client takes part in, with everything that a round needs."""
+"""A run that this client takes part in, with everything that a task needs."""
 
-from dataclasses import dataclass, replace
+import asyncio
+import logging
+import math
+from dataclasses import dataclass, field
 
-from fedperm.noise.law import NoiseSampler
-from fedperm.privacy.release import event_of, noise_of, promise_of
+from fedperm.clock import Clock
+from fedperm.errors import RefusedError, UntrustedError
 from fedperm.privacy.report import PrivacyReport
 from fedperm.run_document import FrozenDocument, RunDocument
-from fedperm_client.account import Account
-from fedperm_client.activity import Activity
-from fedperm_client.environment import Environment
-from fedperm_client.history import History
+from fedperm.submissions import SubmissionKind
+from fedperm.wire.aggregator import Phase, SubmissionReceipt, Task, TestMetrics
+from fedperm.wire.digest import sha256_of
+from fedperm_client.activity import Activity, Measurements
 from fedperm_client.keyring import Keyring
-from fedperm_client.model_store import ModelStore, constants_of
-from fedperm_client.outbox import Outbox
+from fedperm_client.model_store import Checkpoint, ModelStore
+from fedperm_client.outbox import Outbox, PreparedSubmission
 from fedperm_client.preparation import Preparation
+from fedperm_client.run_ledger import RunLedger
 from fedperm_client.session import Session
-from fedperm_client.state_directory import RunDirectory
-from fedperm_client.tasks.loading import task_of_run
-from fedperm_client.tasks.shards import context_of
+from fedperm_client.state_directory import StateDirectory
+from fedperm_client.summary import History, RoundRecord
 from fedperm_client.training.learner import Learner
 
-UNCOUNTED_LOSS = (
-    "this client reports the loss on its own records after every round: an unnoised release"
-)
+log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True)
 class JoinedRun:
-    """`account` is None if the owner accepts that nothing is counted, `privacy` without noise."""
+    """`ledger` is None if the owner accepts that nothing is counted, `privacy` without noise.
+
+    What changes from task to task is last. `checkpoint` is the model after the last settled round;
+    it is on disk before it is here. `measured` is of the round under way, `unreported` the round
+    whose report the aggregator has not got yet.
+    """
 
     session: Session
     frozen: FrozenDocument
-    directory: RunDirectory
+    state: StateDirectory
     keyring: Keyring
     learner: Learner
     preparation: Preparation
-    account: Account | None
+    ledger: RunLedger | None
     privacy: PrivacyReport | None
     store: ModelStore
     outbox: Outbox
     history: History
-    activity: Activity
+    clock: Clock
+    poll_seconds: float
     min_contributors: int
     reports_training_loss: bool
+
+    checkpoint: Checkpoint
+    activity: Activity = field(default_factory=Activity)
+    measured: Measurements = field(default_factory=Measurements)
+    unreported: RoundRecord | None = None
+    is_finished: bool = False
 
     @property
     def document(self) -> RunDocument:
@@ -52,53 +65,42 @@ class JoinedRun:
     def client(self) -> str:
         return self.session.identity.name
 
+    def check_is_next(self, task: Task) -> None:
+        """For tasks that move the model on: rounds follow each other."""
+        settled, count = self.checkpoint.settled, self.document.rounds.count
+        if not task.round == settled + 1 <= count:
+            raise UntrustedError(
+                f"the aggregator asks for round {task.round} after round {settled} of {count}",
+                "rounds follow each other; ask the run's operator",
+            )
 
-def assemble(
-    environment: Environment,
-    session: Session,
-    frozen: FrozenDocument,
-    keyring: Keyring,
-    privacy: PrivacyReport | None,
-) -> JoinedRun:
-    """Loads data and tries the model out: keep off the event loop."""
-    document, settings = frozen.content, environment.settings
-    directory = environment.state.run(document.run)
-    reports_loss = document.local_metrics and settings.allow_local_metrics
-    noise = noise_of(document)
-    return JoinedRun(
-        session=session,
-        frozen=frozen,
-        directory=directory,
-        keyring=keyring,
-        learner=_learner(environment, session, document),
-        preparation=Preparation.of(document, noise, environment.randomness),
-        account=_account(environment, document, noise),
-        privacy=_with_note(privacy) if reports_loss else privacy,
-        store=ModelStore(directory.checkpoint, constants_of(document.model)),
-        outbox=Outbox(directory.outbox),
-        history=History(directory.history),
-        activity=Activity(),
-        min_contributors=settings.min_contributors,
-        reports_training_loss=reports_loss,
-    )
+    async def submit(
+        self, kind: SubmissionKind, prepared: PreparedSubmission
+    ) -> SubmissionReceipt | None:
+        """Sends it, and keeps in the outbox that the aggregator has it. None if it came too late:
+        the round goes on without it."""
+        body, number = await asyncio.to_thread(prepared.read), prepared.round
+        try:
+            with self.activity.during(Phase.UPLOADING, number), self.measured.timing("upload"):
+                receipt = await self.session.submit(kind, self.frozen, number, prepared.epoch, body)
+        except RefusedError as refusal:
+            if refusal.status != 410:
+                raise
+            log.warning("round %d: too late, it goes on without this %s", number, kind.name)
+            return None
+        if receipt.sha256 != sha256_of(body):
+            raise UntrustedError(
+                f"the receipt of round {number} is for another {kind.name}",
+                "ask the run's operator",
+            )
+        self.measured.bytes_up += len(body)
+        await asyncio.to_thread(self.outbox.acknowledge, prepared)
+        log.info("round %d: sent the %s, %s octets", number, kind.name, f"{len(body):,}")
+        return receipt
 
-
-def _learner(environment: Environment, session: Session, document: RunDocument) -> Learner:
-    settings, ordinal = environment.settings, session.identity.enrolled.ordinal
-    context = context_of(document, settings.data_directory, settings.shard, ordinal)
-    task = task_of_run(document.task.name, settings.task, context)
-    return Learner(task, document, promise_of(document))
-
-
-def _account(
-    environment: Environment, document: RunDocument, noise: NoiseSampler | None
-) -> Account | None:
-    if environment.ledger is None or noise is None:
-        return None
-    return Account(environment.ledger, document.run, event_of(document), noise)
-
-
-def _with_note(privacy: PrivacyReport | None) -> PrivacyReport | None:
-    if privacy is None:
-        return None
-    return replace(privacy, notes=(*privacy.notes, UNCOUNTED_LOSS))
+    def test_metrics(self) -> TestMetrics | None:
+        """On the task's public data; None if it has none, or if the model has diverged."""
+        evaluation = self.learner.test(self.checkpoint.parameters)
+        if evaluation is None or not math.isfinite(evaluation.loss):
+            return None
+        return TestMetrics(accuracy=evaluation.accuracy, loss=evaluation.loss)

@@ -1,6 +1,8 @@
 """The keys of a run, epoch by epoch, opened when they are first needed."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from random import Random
 
@@ -28,11 +30,20 @@ class Keyring:
         self._randomness = randomness
         self._records: dict[int, EpochRecord] = {}
         self._keys: dict[int, EpochKey] = {}
+        self._encoding: EpochKey | None = None
 
-    async def latest(self) -> int | None:
-        """The newest epoch beside the run; None if there is none yet."""
+    async def warm_up(self) -> None:
+        """Opens the newest epoch with its tables, if there is one, before a round needs it."""
         await self._read_records()
-        return max(self._records, default=None)
+        if self._records:
+            key = self._encoding = await self.for_decryption(max(self._records))
+            await asyncio.to_thread(lambda: key.encoder)
+
+    @contextmanager
+    def filling_the_pool(self) -> Iterator[None]:
+        """While waiting: as many blinding factors as one round takes, not more."""
+        with nullcontext() if self._encoding is None else self._encoding.encoder.filling():
+            yield
 
     async def for_decryption(self, epoch: int) -> EpochKey:
         """Old epochs too: a client that joins late replays all rounds."""
@@ -45,7 +56,7 @@ class Keyring:
     async def for_encryption(self, epoch: int) -> EpochKey:
         """Never an epoch older than one used before: its key may be in wrong hands by now."""
         self._newest.check(epoch)
-        key = await self.for_decryption(epoch)
+        key = self._encoding = await self.for_decryption(epoch)
         await asyncio.to_thread(self._newest.advance, epoch)
         return key
 

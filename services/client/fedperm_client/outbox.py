@@ -1,25 +1,28 @@
-"""Prepared uploads: on disk before they are charged and sent, until their round is settled.
+"""Prepared submissions: on disk before they are sent, until nobody can ask for them any more.
 
 A lost answer or a crash makes the client send the same bytes again. Fresh noise for the same
 round would be a second release. What undoes the shuffle (patterns, blinding factors) is not kept.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fedperm.crash_points import persisting
 from fedperm.durable_file import TEMPORARY_SUFFIX, publish, write_durably
+from fedperm.submissions import UPDATE, SubmissionKind
 
-_NAME = re.compile(r"round-(\d+)-epoch-(\d+)\.(prepared|acknowledged)")
+_NAME = re.compile(r"round-(\d+)(?:-([a-z][a-z-]*))?-epoch-(\d+)\.(prepared|acknowledged)")
+"""Without a kind it is an update: layout 1 of the state directory knew no other."""
 
 
 @dataclass(frozen=True)
-class PreparedUpload:
-    """An upload on disk; its name says all that is known of it."""
+class PreparedSubmission:
+    """A submission on disk; its name says all that is known of it. `kind` is a kind's name."""
 
     path: Path
     round: int
+    kind: str
     epoch: int
     acknowledged: bool
 
@@ -28,44 +31,51 @@ class PreparedUpload:
 
 
 class Outbox:
+    """One submission of each kind for each round."""
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         for torn in folder.glob(f"*{TEMPORARY_SUFFIX}"):
             torn.unlink()
 
     @persisting
-    def put(self, number: int, epoch: int, body: bytes) -> PreparedUpload:
+    def put(self, kind: SubmissionKind, number: int, epoch: int, body: bytes) -> PreparedSubmission:
         """Durable before it returns."""
-        path = self._folder / f"round-{number}-epoch-{epoch}.prepared"
+        path = self._folder / f"round-{number}-{kind.name}-epoch-{epoch}.prepared"
         write_durably(path, body)
-        return PreparedUpload(path, number, epoch, acknowledged=False)
+        return PreparedSubmission(path, number, kind.name, epoch, acknowledged=False)
 
-    def find(self, number: int) -> PreparedUpload | None:
-        return next((upload for upload in self._all() if upload.round == number), None)
-
-    @persisting
-    def acknowledge(self, upload: PreparedUpload) -> PreparedUpload:
-        """The aggregator has it: from here on the round's outcome must account for it."""
-        path = upload.path.with_suffix(".acknowledged")
-        publish(upload.path, path)
-        return PreparedUpload(path, upload.round, upload.epoch, acknowledged=True)
+    def find(self, kind: SubmissionKind, number: int) -> PreparedSubmission | None:
+        wanted = (kind.name, number)
+        return next((one for one in self._all() if (one.kind, one.round) == wanted), None)
 
     @persisting
-    def discard(self, upload: PreparedUpload) -> None:
+    def acknowledge(self, prepared: PreparedSubmission) -> PreparedSubmission:
+        """The aggregator has it: from here on the round's outcome must account for an update."""
+        path = prepared.path.with_suffix(".acknowledged")
+        publish(prepared.path, path)
+        return replace(prepared, path=path, acknowledged=True)
+
+    @persisting
+    def discard(self, prepared: PreparedSubmission) -> None:
         """Nothing of it was charged or sent."""
-        upload.path.unlink()
+        prepared.path.unlink()
 
     @persisting
     def clear(self, settled: int) -> None:
-        """Removes what belongs to settled rounds."""
-        for upload in self._all():
-            if upload.round <= settled:
-                upload.path.unlink()
+        """Removes the updates of settled rounds, and what else belongs to rounds before the last
+        of them: of that one a later phase may still ask for something."""
+        for one in self._all():
+            if one.round < settled or (one.round == settled and one.kind == UPDATE.name):
+                one.path.unlink()
 
-    def _all(self) -> list[PreparedUpload]:
-        named = [(path, _NAME.fullmatch(path.name)) for path in self._folder.iterdir()]
-        return [
-            PreparedUpload(path, int(name[1]), int(name[2]), name[3] == "acknowledged")
-            for path, name in named
-            if name is not None
-        ]
+    def _all(self) -> list[PreparedSubmission]:
+        found = []
+        for path in self._folder.iterdir():
+            name = _NAME.fullmatch(path.name)
+            if name is not None:
+                kind, acknowledged = name[2] or UPDATE.name, name[4] == "acknowledged"
+                found.append(
+                    PreparedSubmission(path, int(name[1]), kind, int(name[3]), acknowledged)
+                )
+        return found

@@ -7,10 +7,9 @@ from contextlib import asynccontextmanager, suppress
 
 from fedperm.api.connection import LONGEST_PAUSE_SECONDS, Patience
 from fedperm.errors import PeerError, RefusedError, UnreachableError
-from fedperm_client.admission import Enrolling
+from fedperm_client.enrolling import Enrolling
 from fedperm_client.environment import Environment
-from fedperm_client.rounds import Finished, TakingPart
-from fedperm_client.stage import Stage
+from fedperm_client.taking_part import Finished, Stage, TakingPart
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fedperm.protocol import PROTOCOL
 from fedperm.run_document import FrozenDocument
 from fedperm.services import AGGREGATOR, KEY_SERVER
-from fedperm.submissions import UPDATE
+from fedperm.submissions import SubmissionKind
 from fedperm.wire.aggregator import (
     ClientReport,
     Heartbeat,
@@ -83,8 +83,8 @@ class Session:
             ),
         )
 
-    async def upload(
-        self, document: FrozenDocument, number: int, epoch: int, body: bytes
+    async def submit(
+        self, kind: SubmissionKind, document: FrozenDocument, number: int, epoch: int, body: bytes
     ) -> SubmissionReceipt:
         """With a manifest that says whose it is and what for."""
         manifest = Manifest(
@@ -93,24 +93,25 @@ class Session:
             round=number,
             epoch=epoch,
             client=self.identity.name,
-            kind=UPDATE.name,
+            kind=kind.name,
             sha256=sha256_of(body),
             size=len(body),
-            tensors=UPDATE.body(document.content).digests(body),
+            tensors=kind.body(document.content).digests(body),
         )
         signed = sign(manifest, self.identity.keys.signing)
         return await self.access.using(
             AGGREGATOR,
             lambda token: self.peers.aggregator.submit(
-                UPDATE, self.run, number, self.identity.name, body, signed, token
+                kind, self.run, number, self.identity.name, body, signed, token
             ),
         )
 
-    async def update_report(self, number: int) -> SubmissionReport:
+    async def submission(self, kind: SubmissionKind, number: int) -> SubmissionReport:
+        """What became of it."""
         return await self.access.using(
             AGGREGATOR,
             lambda token: self.peers.aggregator.submission(
-                UPDATE, self.run, number, self.identity.name, token
+                kind, self.run, number, self.identity.name, token
             ),
         )
 

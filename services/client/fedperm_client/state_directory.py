@@ -1,13 +1,18 @@
-"""Where a client keeps itself between two starts."""
+"""Where a client keeps itself between two starts, and the version of how it does.
+
+Layouts: 1 is without a file `layout`, and its outbox has updates only. 2 has that file, and names
+the kind of each submission in the outbox. What is in a directory of an older layout is read as it
+is. The number goes up when an older client would misread or miss something.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from fedperm.crash_points import persisting
+from fedperm.durable_file import write_durably
 from fedperm_client.errors import StateError
 
-LAYOUT = 1
-"""Of names and contents in a state directory. The first client that changes them leaves its number
-in the file `layout`; until then there is no such file."""
+LAYOUT = 2
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,10 @@ class StateDirectory:
     path: Path
 
     @property
+    def layout(self) -> Path:
+        return self.path / "layout"
+
+    @property
     def keys(self) -> Path:
         return self.path / "keys.json"
 
@@ -60,14 +69,25 @@ class StateDirectory:
     def summary(self) -> Path:
         return self.path / "summary.json"
 
-    def check_layout(self) -> None:
-        """A client that overlooked a prepared update would draw noise a second time."""
-        path = self.path / "layout"
-        if path.exists() and (found := path.read_text().strip()) != str(LAYOUT):
+    def open(self) -> None:
+        """Before anything in it is read or written: what a newer client has left is refused."""
+        try:
+            found = int(self.layout.read_text()) if self.layout.exists() else 1
+        except ValueError:
             raise StateError(
-                f"{self.path} has layout {found}; this client knows layout {LAYOUT}",
-                "start the client that wrote it, or a newer one",
+                f"{self.layout} is damaged", "restore the state directory from a backup"
+            ) from None
+        if found > LAYOUT:
+            raise StateError(
+                f"{self.path} has layout {found}, and this client knows layouts up to {LAYOUT}",
+                "upgrade this client to the version that used the directory last",
             )
+        if found < LAYOUT:
+            self.mark_layout()
+
+    @persisting
+    def mark_layout(self) -> None:
+        write_durably(self.layout, f"{LAYOUT}\n".encode())
 
     def run(self, name: str) -> RunDirectory:
         directory = RunDirectory(self.path / "runs" / name)

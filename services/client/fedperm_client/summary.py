@@ -1,17 +1,55 @@
-"""What a finished client leaves for others to read: `summary.json` in its state directory."""
+"""What a client leaves for others to read: a line for each round, and a summary when it is done.
 
-import json
+Nothing that the client does depends on either.
+"""
+
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
-from fedperm.privacy.rendering import as_json
-from fedperm.wire.aggregator import ClientSeconds, RunState, TestMetrics
+from fedperm.wire.aggregator import ClientReport, ClientSeconds, RoundState, RunState, TestMetrics
 from fedperm.wire.message import Lax, Many, Message, Name, Sha256
-from fedperm_client.history import RoundRecord
-from fedperm_client.joined_run import JoinedRun
-from fedperm_client.model_store import Checkpoint
+
+
+class RoundRecord(Message):
+    """`included`: this client's update is in the sum. The hash is that of the parameters after
+    the round."""
+
+    round: int
+    state: Lax[RoundState]
+    epoch: int
+    contributors: int
+    included: bool
+    report: ClientReport
+    parameters_sha256: Sha256
+
+
+class History:
+    """Records as JSON, one a line."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @persisting
+    def add(self, record: RoundRecord) -> None:
+        with self._path.open("a") as file:
+            file.write(record.model_dump_json() + "\n")
+
+    def read(self) -> tuple[RoundRecord, ...]:
+        """One a round: the first, should the client have replayed it."""
+        if not self._path.exists():
+            return ()
+        by_round: dict[int, RoundRecord] = {}
+        for line in self._path.read_text().splitlines():
+            try:
+                record = RoundRecord.model_validate_json(line)
+            except ValidationError:
+                continue  # torn by a crash
+            by_round.setdefault(record.round, record)
+        return tuple(by_round.values())
 
 
 class Summary(Message):
@@ -41,31 +79,7 @@ class Summary(Message):
         write_durably(path, self.model_dump_json(indent=2).encode())
 
 
-def summarise(
-    run: JoinedRun, checkpoint: Checkpoint, state: RunState, test: TestMetrics | None
-) -> Summary:
-    history = run.history.read()
-    return Summary(
-        run=run.document.run,
-        document=run.frozen.sha256,
-        client=run.client,
-        state=state,
-        rounds=checkpoint.settled,
-        rounds_included=sum(record.included for record in history),
-        test=test,
-        seconds=_total(history),
-        bytes_up=sum(record.report.bytes_up for record in history),
-        bytes_down=sum(record.report.bytes_down for record in history),
-        privacy=None if run.privacy is None else json.loads(as_json(run.privacy)),
-        epsilon_spent=None if run.account is None else run.account.ledger.spent(),
-        parameters=checkpoint.parameters.size,
-        parameters_sha256=checkpoint.sha256,
-        model=str(run.directory.model.resolve()),
-        history=history,
-    )
-
-
-def _total(history: tuple[RoundRecord, ...]) -> ClientSeconds:
+def total_seconds(history: tuple[RoundRecord, ...]) -> ClientSeconds:
     seconds = [record.report.seconds.model_dump() for record in history]
     return ClientSeconds(
         **{part: sum(one[part] for one in seconds) for part in ClientSeconds.model_fields}

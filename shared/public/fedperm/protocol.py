@@ -25,3 +25,11 @@ def is_newer(word: object) -> bool:
     """Whether this names a version that came after this program's."""
     found = re.fullmatch("fedperm/([0-9]{1,9})", word) if isinstance(word, str) else None
     return found is not None and int(found[1]) > int(PROTOCOL.removeprefix("fedperm/"))
+
+
+def upgrade_hint(theirs: str, *, them: str, us: str) -> str:
+    """What to do where another party speaks `theirs` instead of PROTOCOL: upgrade the older."""
+    known = re.fullmatch(r"fedperm/(\d{1,9})", theirs)
+    if known is None:
+        return f"install the same version of {them} and {us}"
+    return f"upgrade {us if is_newer(theirs) else them}"

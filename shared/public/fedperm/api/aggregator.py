@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from fedperm.api.answers import LARGEST_BODY
 from fedperm.api.connection import Connection, Request
+from fedperm.api.health import ServerVersion, version_of
 from fedperm.errors import UnreachableError, UntrustedError
 from fedperm.run_document import LONGEST_DOCUMENT, FrozenDocument
 from fedperm.submissions import SubmissionKind
@@ -41,6 +42,9 @@ class AggregatorApi:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+
+    async def version(self) -> ServerVersion:
+        return await version_of(self._connection)
 
     # runs: the operator's
 

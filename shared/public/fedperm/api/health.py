@@ -3,12 +3,18 @@
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
+from pydantic import ConfigDict
+
 from fedperm.api.connection import Connection, Request
 from fedperm.errors import UnreachableError
 from fedperm.wire.message import Message
 
 
 class ServerVersion(Message):
+    """Read whatever else a newer server tells: it is how versions that differ are noticed."""
+
+    model_config = ConfigDict(extra="ignore")
+
     service: str
     version: str
     protocol: str
@@ -22,10 +28,14 @@ class ServerFacts:
     time: float | None
 
 
+async def version_of(connection: Connection) -> ServerVersion:
+    return await connection.ask(Request("GET", "/version"), ServerVersion)
+
+
 async def facts_of(connection: Connection) -> ServerFacts:
     """Of a server that can do its work; a refusal says why it cannot."""
     answer = await connection.send(Request("GET", "/readyz"))
-    version = await connection.ask(Request("GET", "/version"), ServerVersion)
+    version = await version_of(connection)
     return ServerFacts(version, _time(answer.headers.get("Date"), connection))
 
 

@@ -1,6 +1,7 @@
 """The key server's REST interface as methods."""
 
 from fedperm.api.connection import Connection, Request
+from fedperm.api.health import ServerVersion, version_of
 from fedperm.wire.key_server import (
     AccessTokenRequest,
     AuditLog,
@@ -27,6 +28,9 @@ class KeyServerApi:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+
+    async def version(self) -> ServerVersion:
+        return await version_of(self._connection)
 
     async def identity(self) -> Identity:
         return await self._connection.ask(Request("GET", "/v1/identity"), Identity)

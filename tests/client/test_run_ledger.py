@@ -9,10 +9,11 @@ from fedperm.privacy.events import Rounds
 from fedperm.privacy.registry import DEFAULT
 from fedperm.privacy.release import event_of, noise_of, release_of
 from fedperm.privacy.report import privacy_report
-from fedperm_client.account import Account, open_ledger
+from fedperm.submissions import UPDATE
 from fedperm_client.errors import StateError
 from fedperm_client.identity import ClientKeys
 from fedperm_client.outbox import Outbox
+from fedperm_client.run_ledger import RunLedger, open_ledger
 from fedperm_client.state_directory import StateDirectory
 from tests.client.documents import document
 from tests.client.test_ceilings import GENEROUS
@@ -64,15 +65,15 @@ def test_a_client_that_never_counted_cannot_begin_to(state, randomness):
         open_ledger(state, GENEROUS)
 
 
-def account(state: StateDirectory, **changes) -> Account:
+def run_ledger(state: StateDirectory, **changes) -> RunLedger:
     content = document()
     ledger = open_ledger(state, replace(GENEROUS, **changes))
-    return Account(ledger, "demo", event_of(content), noise_of(content))
+    return RunLedger(ledger, "demo", event_of(content), noise_of(content))
 
 
 def test_a_charge_is_for_these_bytes_and_counts_once(state, tmp_path):
-    one, outbox = account(state), Outbox(tmp_path)
-    upload = outbox.put(1, 1, b"upload")
+    one, outbox = run_ledger(state), Outbox(tmp_path)
+    upload = outbox.put(UPDATE, 1, 1, b"upload")
     one.charge(upload)
     one.charge(outbox.acknowledge(upload))
     expected = DEFAULT.guarantee(Rounds(one.event, 1), 1e-5).epsilon
@@ -80,29 +81,29 @@ def test_a_charge_is_for_these_bytes_and_counts_once(state, tmp_path):
 
 
 def test_other_bytes_for_a_charged_round_are_a_second_release(state, tmp_path):
-    one, outbox = account(state), Outbox(tmp_path)
-    one.charge(outbox.put(1, 1, b"upload"))
+    one, outbox = run_ledger(state), Outbox(tmp_path)
+    one.charge(outbox.put(UPDATE, 1, 1, b"upload"))
     with pytest.raises(LedgerError, match="charged for another upload"):
-        one.charge(outbox.put(1, 1, b"fresh noise"))
+        one.charge(outbox.put(UPDATE, 1, 1, b"fresh noise"))
 
 
 def test_what_passes_the_budget_is_not_charged(state, tmp_path):
     two = DEFAULT.guarantee(Rounds(event_of(document()), 2), 1e-5).epsilon
-    one, outbox = account(state, max_epsilon=two * 1.001), Outbox(tmp_path)
+    one, outbox = run_ledger(state, max_epsilon=two * 1.001), Outbox(tmp_path)
     for number in (1, 2):
-        one.charge(outbox.put(number, 1, b"upload"))
+        one.charge(outbox.put(UPDATE, number, 1, b"upload"))
     with pytest.raises(BudgetError, match="round 3 of run demo") as refusal:
-        one.charge(outbox.put(3, 1, b"upload"))
+        one.charge(outbox.put(UPDATE, 3, 1, b"upload"))
     assert "0 rounds are left" in refusal.value.hint
     assert len(one.ledger.charges()) == 2
 
 
 def test_the_report_holds_the_spent_the_budget_and_what_a_whole_update_costs(state, tmp_path):
-    one, outbox = account(state), Outbox(tmp_path)
+    one, outbox = run_ledger(state), Outbox(tmp_path)
     assert one.report().charges == one.report().epsilon == one.report().whole_update == 0
     for number in (1, 2):
-        one.charge(outbox.put(number, 1, b"upload"))
-    replace(one, run="another").charge(outbox.put(3, 1, b"upload"))
+        one.charge(outbox.put(UPDATE, number, 1, b"upload"))
+    replace(one, run="another").charge(outbox.put(UPDATE, 3, 1, b"upload"))
     report = one.report()
     assert report.epsilon == one.ledger.spent()
     assert (report.budget, report.delta, report.charges) == (GENEROUS.max_epsilon, 1e-5, 2)

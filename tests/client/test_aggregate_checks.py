@@ -9,6 +9,7 @@ from gmpy2 import mpz
 
 from fedperm.aggregate import EncryptedSum, aggregate_body, encode_aggregate
 from fedperm.errors import AggregateError, BodyError
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import (
     AggregateReference,
     RoundOutcome,
@@ -18,16 +19,16 @@ from fedperm.wire.aggregator import (
 )
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.statements import UPDATE_KIND
-from fedperm_client.epoch_keys import EpochKey
-from fedperm_client.model_store import Checkpoint
-from fedperm_client.outbox import Outbox, PreparedUpload
-from fedperm_client.settlement import (
+from fedperm_client.aggregate_checks import (
     averaged,
     check_explanation,
     check_members,
     check_outcome,
     is_unaccounted,
 )
+from fedperm_client.epoch_keys import EpochKey
+from fedperm_client.model_store import Checkpoint
+from fedperm_client.outbox import Outbox, PreparedSubmission
 from tests.client.documents import document
 from tests.core.federation import folded, stored_update
 
@@ -83,11 +84,11 @@ def body(tmp_path, key) -> bytes:
 
 
 @pytest.fixture
-def own(tmp_path) -> PreparedUpload:
+def own(tmp_path) -> PreparedSubmission:
     folder = tmp_path / "outbox"
     folder.mkdir()
     outbox = Outbox(folder)
-    return outbox.acknowledge(outbox.put(2, 2, b"upload"))
+    return outbox.acknowledge(outbox.put(UPDATE, 2, 2, b"upload"))
 
 
 def test_the_average_is_that_of_the_contributors(body, key):

@@ -15,7 +15,7 @@ from fedperm.wire.aggregator import LedgerReport
 from fedperm.wire.digest import sha256_of
 from fedperm_client.ceilings import Ceilings
 from fedperm_client.errors import StateError
-from fedperm_client.outbox import PreparedUpload
+from fedperm_client.outbox import PreparedSubmission
 from fedperm_client.state_directory import StateDirectory
 
 
@@ -23,7 +23,11 @@ def open_ledger(state: StateDirectory, ceilings: Ceilings) -> Ledger | None:
     """None if the owner accepts that nothing is counted. To be called before keys are made."""
     budget = ceilings.budget
     if budget is None:
-        _check_uncounted(state)
+        if state.ledger.exists():
+            raise StateError(
+                f"{state.path} keeps a privacy ledger, which would miss what is released uncounted",
+                "use another state directory for runs without privacy",
+            )
         return None
     accountant = accountant_named(budget.accountant)
     if state.keys.exists() or state.ledger.exists():
@@ -31,16 +35,8 @@ def open_ledger(state: StateDirectory, ceilings: Ceilings) -> Ledger | None:
     return Ledger.start(state.ledger, budget, accountant)
 
 
-def _check_uncounted(state: StateDirectory) -> None:
-    if state.ledger.exists():
-        raise StateError(
-            f"{state.path} keeps a privacy ledger, which would miss what is released uncounted",
-            "use another state directory for runs without privacy",
-        )
-
-
 @dataclass(frozen=True)
-class Account:
+class RunLedger:
     """One run's part of the ledger."""
 
     ledger: Ledger
@@ -48,7 +44,7 @@ class Account:
     event: ShuffledLaplace
     noise: NoiseSampler
 
-    def charge(self, upload: PreparedUpload) -> None:
+    def charge(self, upload: PreparedSubmission) -> None:
         """For these very bytes; charging them again after a crash changes nothing."""
         digest = sha256_of(upload.read())
         self.ledger.charge(Charge(self.run, upload.round, self.event, digest, self.noise.eta))
@@ -59,20 +55,17 @@ class Account:
 
     def report(self) -> LedgerReport:
         """For the run's operator: it holds nothing that depends on data."""
-        budget = self.ledger.budget
+        budget, whole = self.ledger.budget, 0.0
         charges = sum(one.run == self.run for one in self.ledger.charges())
+        if charges > 0:
+            extra = sampler_epsilon(self.noise.eta, self.event.geometry.padded_d, charges)
+            delta = exact_delta(budget.delta, extra)
+            whole = whole_update(Rounds(self.event, charges), delta) + extra
         return LedgerReport(
             epsilon=self.ledger.spent(),
             budget=budget.epsilon,
             delta=budget.delta,
             accountant=budget.accountant,
             charges=charges,
-            whole_update=self._whole_update(charges, budget.delta),
+            whole_update=whole,
         )
-
-    def _whole_update(self, charges: int, delta: float) -> float:
-        if charges == 0:
-            return 0.0
-        rounds = Rounds(self.event, charges)
-        extra = sampler_epsilon(self.noise.eta, self.event.geometry.padded_d, charges)
-        return whole_update(rounds, exact_delta(delta, extra)) + extra

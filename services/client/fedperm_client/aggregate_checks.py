@@ -15,7 +15,7 @@ from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import Parameters
 from fedperm_client.epoch_keys import EpochKey
 from fedperm_client.model_store import Checkpoint
-from fedperm_client.outbox import PreparedUpload
+from fedperm_client.outbox import PreparedSubmission
 
 _ROUNDING = 1 + 1e-9
 """The norm of a mean is computed in floating point, that of each update was exact."""
@@ -23,7 +23,9 @@ _ROUNDING = 1 + 1e-9
 _HINT = "do not apply it; ask the run's operator what happened"
 
 
-def check_outcome(outcome: RoundOutcome, before: Checkpoint, own: PreparedUpload | None) -> None:
+def check_outcome(
+    outcome: RoundOutcome, before: Checkpoint, own: PreparedSubmission | None
+) -> None:
     """It is the next round, it is settled, and its key is not older than the one before."""
     number = before.settled + 1
     if outcome.round != number or not outcome.state.is_settled:
@@ -60,7 +62,7 @@ def check_members(
         )
 
 
-def is_unaccounted(outcome: RoundOutcome, client: str, own: PreparedUpload | None) -> bool:
+def is_unaccounted(outcome: RoundOutcome, client: str, own: PreparedSubmission | None) -> bool:
     """An acknowledged update that is not in the published sum: the aggregator must say why."""
     return (
         outcome.state is RoundState.PUBLISHED
