@@ -26,7 +26,8 @@ from fedperm_aggregator.records import (
     Wait,
 )
 from fedperm_aggregator.rounds.phases import COLLECT, FOLD, RoundPhases
-from fedperm_aggregator.rounds.rules import decide, select
+from fedperm_aggregator.rounds.rules import decide
+from fedperm_aggregator.rounds.scheduler import select
 
 RULES = RoundsSpec(
     count=3,

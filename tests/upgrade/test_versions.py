@@ -94,9 +94,9 @@ async def test_a_client_does_not_start_on_the_state_of_a_newer_one(tmp_path):
     home = await federation.home("ada")
     with home.client() as client:
         await client.step()
-    (home.state / "layout").write_text("2\n")
+    (home.state / "layout").write_text("3\n")
     with (
-        pytest.raises(StateError, match=r"has layout 2; this client knows layout 1"),
+        pytest.raises(StateError, match=r"has layout 3, and this client knows layouts up to 2"),
         home.client(),
     ):
         pass

@@ -4,9 +4,6 @@ docs/protocol.md, "States", in code. Nothing here reads a clock, a file or a dat
 asks does so inside the transaction that carries the decision out.
 """
 
-from collections.abc import Sequence
-from random import Random
-
 from fedperm.run_document import RoundsSpec
 from fedperm.wire.aggregator import RunState
 from fedperm_aggregator.records import (
@@ -31,13 +28,6 @@ def decide(
     if newest is not None and newest.phase:
         return _step_of_round(view, newest, phases, rules, now, draw) or _busy(view)
     return _end(view, rules) or _pause(view, rules) or _opening(view, phases, rules, now, draw)
-
-
-def select(online: Sequence[str], count: int, randomness: Random) -> tuple[str, ...]:
-    """A uniform draw of `count` clients, all if there are fewer; in the order of their names, which
-    says nothing about the draw."""
-    ordered = sorted(set(online))
-    return tuple(sorted(randomness.sample(ordered, min(count, len(ordered)))))
 
 
 def _step_of_round(

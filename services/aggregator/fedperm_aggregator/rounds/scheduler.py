@@ -1,12 +1,13 @@
 """Moves every run on: opens rounds, begins their phases, extends, aborts, completes."""
 
 import logging
+from collections.abc import Sequence
 from random import Random
 
 from fedperm.clock import Clock
 from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.records import Decision, RunView, Wait
-from fedperm_aggregator.rounds.rules import decide, select
+from fedperm_aggregator.rounds.rules import decide
 from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.stores import Stores
 
@@ -65,3 +66,10 @@ class Scheduler:
             return decide(view, phases, rules, now, lambda who, n: select(who, n, self._randomness))
 
         return self._stores.rounds.advance(run, is_online, choose, now)
+
+
+def select(online: Sequence[str], count: int, randomness: Random) -> tuple[str, ...]:
+    """A uniform draw of `count` clients, all if there are fewer; in the order of their names, which
+    says nothing about the draw."""
+    ordered = sorted(set(online))
+    return tuple(sorted(randomness.sample(ordered, min(count, len(ordered)))))
