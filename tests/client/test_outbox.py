@@ -4,7 +4,7 @@ import pytest
 
 from fedperm.submissions import UPDATE
 from fedperm_client.outbox import Outbox
-from tests.client.confirming import CONFIRMATION
+from tests.seams.confirming import CONFIRMATION
 
 
 @pytest.fixture
