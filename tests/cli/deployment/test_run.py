@@ -43,7 +43,7 @@ def test_from_nothing_to_the_summary_and_the_same_again(federation):
     assert [client.wait(60) for client in started.result()] == [0, 0]
 
     lines = first.stdout.splitlines()
-    assert lines[0].startswith("key         demo, 512 bits")
+    assert lines[0].startswith("key         demo, paillier (key_bits 512)")
     assert f"in {federation.token_file}, " in lines[1]
     assert (
         "demo: 2 rounds of up to 20 clients, synthetic (d = 8), k1 = 8, k2 = 1, no noise"
@@ -101,7 +101,7 @@ def test_other_options_under_the_same_name_are_a_conflict(federation):
 def test_a_key_of_another_length_is_a_conflict(federation):
     refused = federation.operator("deployment", "run", "--key-bits", "1024")
     assert refused.returncode == 3
-    assert "key demo has 512 bits" in refused.stderr
+    assert "key demo is of paillier (key_bits 512), shared" in refused.stderr
 
 
 class Notes(Silence):
