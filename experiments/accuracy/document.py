@@ -1,6 +1,7 @@
 """The run document of an experiment: what a real federation of it would agree on."""
 
 from experiments.accuracy.setting import CLIENTS, DELTA, KEY_BITS, ROUNDS, Recipe
+from fedperm.ids import KeyName, RunName
 from fedperm.norm_bound import honest_limit
 from fedperm.run_document import (
     KeySpec,
@@ -26,7 +27,7 @@ def document_of(
 ) -> RunDocument:
     """Softmax regression under this noise; honest clients are within the norm bound."""
     return RunDocument(
-        run="paper",
+        run=RunName("paper"),
         task=TaskSpec(name="mnist"),
         model=ModelSpec(
             tensors=(
@@ -54,5 +55,5 @@ def document_of(
             deadline_seconds=600.0,
             extension_seconds=600.0,
         ),
-        key=KeySpec(key="none", parameters={"key_bits": KEY_BITS}, signing_key=_NOBODY),
+        key=KeySpec(key=KeyName("none"), parameters={"key_bits": KEY_BITS}, signing_key=_NOBODY),
     )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection
+from fedperm.ids import ClientName, RoundNumber, RunName
 from fedperm.permutation import unshuffle
 from fedperm.submissions import SubmissionKind
 from fedperm.windows import Geometry
@@ -84,9 +85,9 @@ class RecordingAggregator(AggregatorApi):
     async def submit(
         self,
         kind: SubmissionKind,
-        run: str,
-        number: int,
-        client: str,
+        run: RunName,
+        number: RoundNumber,
+        client: ClientName,
         body: bytes,
         manifest: str,
         token: str,

@@ -14,11 +14,12 @@ from experiments.load.interface import Told, ask
 from experiments.load.setting import Setting
 from experiments.load.summary import Ending, Endings
 from fedperm.api.connection import Patience
+from fedperm.ids import RunName
 from fedperm.services import AGGREGATOR, SERVICES
 from fedperm_cli.servers.sessions import Server
 
 PROJECT = "fedperm-load"
-RUN = "load"
+RUN = RunName("load")
 OPERATOR, CLIENT = "load-operator", "load-client"
 _LOGGED = "init", *SERVICES, OPERATOR, CLIENT
 _ERASE_LINE = "\x1b[2K"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Request
+from fedperm.ids import RunName
 from fedperm.wire.aggregator import RoundReport
 from fedperm_cli.servers.sessions import Server
 
@@ -17,7 +18,7 @@ class Told:
     metrics: str
 
 
-def ask(server: Server, token: str, run: str) -> Told:
+def ask(server: Server, token: str, run: RunName) -> Told:
     async def answer() -> Told:
         async with server.connection() as connection:
             listed = await AggregatorApi(connection).rounds(run, token)

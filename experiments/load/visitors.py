@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from fedperm.clock import Clock, SystemClock
 from fedperm.durable_file import write_durably
 from fedperm.errors import FedPermError
+from fedperm.ids import ClientName, KeyName, RunName
 from fedperm.protocol import PROTOCOL
 from fedperm.randomness import from_operating_system
 from fedperm.services import AGGREGATOR
@@ -29,18 +30,18 @@ from fedperm_client.peers import Peers, connect
 
 
 class Visitor(Message):
-    client: str
+    client: ClientName
     access_token: str
 
 
 class Visitors(Message):
     """`run` is the one that all have joined."""
 
-    run: str
+    run: RunName
     visitors: Many[Visitor]
 
 
-async def enrolled(token: str, key: str, peers: Peers) -> ClientIdentity:
+async def enrolled(token: str, key: KeyName, peers: Peers) -> ClientIdentity:
     """Keys that nobody keeps: a visitor gets no secret key."""
     with TemporaryDirectory() as folder:
         keys = ClientKeys.kept_at(Path(folder, "keys"), from_operating_system())
@@ -49,7 +50,7 @@ async def enrolled(token: str, key: str, peers: Peers) -> ClientIdentity:
         )
 
 
-async def visit(identity: ClientIdentity, run: str, peers: Peers, clock: Clock) -> Visitor:
+async def visit(identity: ClientIdentity, run: RunName, peers: Peers, clock: Clock) -> Visitor:
     async def join(token: str) -> str:
         document = await peers.aggregator.document(run, token)
         wanted = Participation(document=document.sha256, protocol=PROTOCOL)
@@ -72,8 +73,8 @@ async def make_visitors(given: argparse.Namespace) -> Visitors:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments.load.visitors")
-    parser.add_argument("--run", required=True)
-    parser.add_argument("--key", required=True)
+    parser.add_argument("--run", type=RunName, required=True)
+    parser.add_argument("--key", type=KeyName, required=True)
     parser.add_argument("--enrolment-token-file", type=Path, required=True)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--output", type=Path, required=True)

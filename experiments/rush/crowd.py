@@ -11,6 +11,7 @@ from experiments.rush.scene import RUN, Guest, Scene
 from experiments.rush.stopwatch import Seen, Stopwatch, drive
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, http_client
+from fedperm.ids import NO_ROUND, RoundNumber
 from fedperm.protocol import PROTOCOL
 from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import (
@@ -83,7 +84,7 @@ class _Visitor:
             beating.cancel()
 
     async def _beat(self, phase: float) -> None:
-        guest, message = self._guest, Heartbeat(phase=Phase.IDLE, round=0)
+        guest, message = self._guest, Heartbeat(phase=Phase.IDLE, round=NO_ROUND)
         await asyncio.sleep(phase * self._scene.setting.beat_seconds)
         while True:
             await self._stopwatch.insist(
@@ -92,7 +93,7 @@ class _Visitor:
             await asyncio.sleep(self._scene.setting.beat_seconds)
 
     async def _take_part(self) -> None:
-        guest, settled = self._guest, 0
+        guest, settled = self._guest, NO_ROUND
         while True:
             task = await self._stopwatch.insist(
                 "long poll",
@@ -107,7 +108,7 @@ class _Visitor:
                 self._stopwatch.hear(settled)
                 await self._settle(settled)
 
-    async def _upload(self, number: int) -> None:
+    async def _upload(self, number: RoundNumber) -> None:
         guest, body = self._guest, self._scene.body
         manifest = guest.manifest(self._scene, number)
         await self._doors.wait()
@@ -116,7 +117,7 @@ class _Visitor:
             lambda: self._api.submit(UPDATE, RUN, number, guest.name, body, manifest, guest.token),
         )
 
-    async def _settle(self, number: int) -> None:
+    async def _settle(self, number: RoundNumber) -> None:
         api, guest, insist = self._api, self._guest, self._stopwatch.insist
         await insist("outcome", lambda: api.outcome(RUN, number, guest.token))
         await insist("aggregate", lambda: api.aggregate(RUN, number, guest.token))

@@ -9,6 +9,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from experiments.rush.setting import LONGEST_SECONDS, Setting
+from fedperm.ids import ClientName, EpochNumber, KeyName, RoundNumber, RunName
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.services import AGGREGATOR
 from fedperm.wire.model import encode_model
@@ -25,7 +26,7 @@ from fedperm.wire.statements import (
 from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
 from fedperm_secret.schemes.registry import SECRET_SCHEMES
 
-RUN, KEY, EPOCH = "rush", "rush-key", 1
+RUN, KEY, EPOCH = RunName("rush"), KeyName("rush-key"), EpochNumber(1)
 _MARGIN_SECONDS = 100
 
 
@@ -33,11 +34,11 @@ _MARGIN_SECONDS = 100
 class Guest:
     """A client as far as the aggregator can see."""
 
-    name: str
+    name: ClientName
     secret: bytes
     token: str
 
-    def manifest(self, scene: "Scene", number: int) -> str:
+    def manifest(self, scene: "Scene", number: RoundNumber) -> str:
         statement = Manifest(
             run=RUN,
             document=scene.document_sha256,
@@ -86,7 +87,7 @@ def make_scene(setting: Setting, now: float, randomness: Random) -> Scene:
         document.octets,
         model,
         _epoch_record(pair, now, signing),
-        tuple(_guest(f"guest-{i:04d}", now, signing) for i in range(setting.clients)),
+        tuple(_guest(ClientName(f"guest-{i:04d}"), now, signing) for i in range(setting.clients)),
         _body(document.content, pair, randomness),
         secrets.token_hex(16),
     )
@@ -136,7 +137,7 @@ def _epoch_record(pair: SecretKey, now: float, signing: Ed25519PrivateKey) -> st
     return sign(record, signing)
 
 
-def _guest(name: str, now: float, server: Ed25519PrivateKey) -> Guest:
+def _guest(name: ClientName, now: float, server: Ed25519PrivateKey) -> Guest:
     own = Ed25519PrivateKey.generate()
     token = AccessToken(
         iss=fingerprint(text_of(server.public_key())),

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from experiments.rush.setting import Setting
 from fedperm.errors import PeerError
+from fedperm.ids import RoundNumber
 from fedperm.web.event_loop import fair_loop
 from fedperm.web.stalls import Stall, stalls
 
@@ -31,7 +32,7 @@ class Timing:
 class News:
     """A client heard that a round is published."""
 
-    round: int
+    round: RoundNumber
     at: float
 
 
@@ -40,7 +41,7 @@ class Stopwatch:
     timings: list[Timing] = field(default_factory=list)
     news: list[News] = field(default_factory=list)
 
-    def hear(self, number: int) -> None:
+    def hear(self, number: RoundNumber) -> None:
         self.news.append(News(number, time.time()))
 
     async def time(self, endpoint: str, ask: Callable[[], Awaitable[Answer]]) -> Answer:

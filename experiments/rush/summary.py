@@ -11,6 +11,7 @@ from experiments.rush.report import Endpoint, Lateness, Process, RushReport
 from experiments.rush.setting import Setting
 from experiments.rush.stopwatch import News, Seen, Timing
 from experiments.rush.usage import Usage
+from fedperm.ids import RoundNumber
 from fedperm.web.stalls import Stall
 
 LONG_POLL = "long poll"
@@ -27,7 +28,7 @@ _STALLS = "fedperm_event_loop_longest_stall_seconds"
 class Told:
     """What the aggregator says at the end: POSIX times of published rounds, and its metrics."""
 
-    published_at: Mapping[int, float]
+    published_at: Mapping[RoundNumber, float]
     metrics: str
 
 
@@ -115,7 +116,7 @@ def _duration(timings: Sequence[Timing]) -> float:
     return max(t.at + t.seconds for t in timings) - min(t.at for t in timings)
 
 
-def _delays(news: Iterable[News], published_at: Mapping[int, float]) -> list[float]:
+def _delays(news: Iterable[News], published_at: Mapping[RoundNumber, float]) -> list[float]:
     """Both sides have the same clock. A round that was aborted is settled too, not published."""
     return [one.at - published_at[one.round] for one in news if one.round in published_at]
 

@@ -11,12 +11,17 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from fedperm.services import SERVICES
-from fedperm.wire.message import Name, Sha256
+from fedperm.wire.message import ClientField, KeyField, Name, RunField, Sha256
 from fedperm.wire.public_keys import KeyText
 from fedperm.wire.statements import Audience
 
 _AUDIENCES = " / ".join(sorted(service.audience for service in SERVICES.values()))
-_NAMED = {Name: "name", Sha256: "hash", KeyText: "key", Audience: _AUDIENCES}
+_NAMED = {
+    **dict.fromkeys((Name, RunField, ClientField, KeyField), "name"),
+    Sha256: "hash",
+    KeyText: "key",
+    Audience: _AUDIENCES,
+}
 _PLAIN = {str: "text", int: "integer", float: "number", bool: "boolean"}
 
 
@@ -53,6 +58,7 @@ def _words(hint: Any) -> str:
 
 
 def _simple(hint: type) -> str:
+    hint = getattr(hint, "__supertype__", hint)  # an id is written as what it is made of
     if hint is NoneType:
         return "null"
     if issubclass(hint, StrEnum):

@@ -7,6 +7,7 @@ from threading import Lock
 
 from fedperm.clock import Clock
 from fedperm.errors import ForbiddenError, UnauthenticatedError, UntrustedError
+from fedperm.ids import ClientName, RunName
 from fedperm.run_document import FrozenDocument
 from fedperm.services import AGGREGATOR
 from fedperm.web.credentials import OperatorCredential, TokenVerifier
@@ -18,7 +19,7 @@ from fedperm_aggregator.run_documents import RunDocuments
 MOST_REMEMBERED = 10_000
 """Tokens; the oldest is forgotten first. A client has a new one every few minutes."""
 
-_Case = tuple[bytes, str]
+_Case = tuple[bytes, RunName]
 """The hash of a token, and the run it is shown for."""
 
 
@@ -26,7 +27,7 @@ _Case = tuple[bytes, str]
 class Participant:
     """A client as its access token names it; uploads are signed with `signing_key`."""
 
-    client: str
+    client: ClientName
     signing_key: KeyText
 
 
@@ -51,7 +52,7 @@ class Authorization:
         self._most_remembered = most_remembered
         self._lock = Lock()
 
-    def remembers(self, bearer: str, run: str) -> bool:
+    def remembers(self, bearer: str, run: RunName) -> bool:
         """Whether the token was good for this run before: to judge it again takes no time."""
         return _case(bearer, run) in self._remembered
 
@@ -59,26 +60,26 @@ class Authorization:
         """Where no run is named yet."""
         self._operator.check(bearer)
 
-    def admit_operator(self, bearer: str, run: str) -> None:
+    def admit_operator(self, bearer: str, run: RunName) -> None:
         if self._who(bearer, run) is not None:
             raise ForbiddenError("this is for the run's operator", "ask the operator to do it")
 
-    def admit_reader(self, bearer: str, run: str) -> None:
+    def admit_reader(self, bearer: str, run: RunName) -> None:
         """The operator or any participant."""
         self._who(bearer, run)
 
-    def admit_client(self, bearer: str, run: str, client: str) -> Participant:
+    def admit_client(self, bearer: str, run: RunName, client: ClientName) -> Participant:
         """Nobody but the client that the path names."""
         participant = self._who(bearer, run)
         if participant is None or participant.client != client:
             raise ForbiddenError(f"this is for {client} only", "use your own name in the path")
         return participant
 
-    def admit_client_or_operator(self, bearer: str, run: str, client: str) -> None:
+    def admit_client_or_operator(self, bearer: str, run: RunName, client: ClientName) -> None:
         if not self._operator.matches(bearer):
             self.admit_client(bearer, run, client)
 
-    def _who(self, bearer: str, run: str) -> Participant | None:
+    def _who(self, bearer: str, run: RunName) -> Participant | None:
         """None for the operator."""
         case = _case(bearer, run)
         try:
@@ -91,7 +92,7 @@ class Authorization:
         token.check_time(self._clock.now())
         return Participant(token.sub, token.cnf.jwk.x)
 
-    def _judge(self, bearer: str, run: str) -> AccessToken | None:
+    def _judge(self, bearer: str, run: RunName) -> AccessToken | None:
         is_operator = self._operator.matches(bearer)
         if not is_operator:
             self._check_claim(bearer)
@@ -128,5 +129,5 @@ class Authorization:
         return token
 
 
-def _case(bearer: str, run: str) -> _Case:
+def _case(bearer: str, run: RunName) -> _Case:
     return hashlib.sha256(bearer.encode()).digest(), run

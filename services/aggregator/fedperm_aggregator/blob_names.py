@@ -8,19 +8,20 @@ runs/RUN/rounds/N/aggregate.SHA256.safetensors
 The names of runs and clients are tame (`wire.message.Name`), so they can be parts of these.
 """
 
+from fedperm.ids import RoundNumber, RunName
 from fedperm.wire.statements import UPDATE_KIND
 from fedperm_aggregator.records import SubmissionPlace
 
 
-def run_folder(run: str) -> str:
+def run_folder(run: RunName) -> str:
     return f"runs/{run}"
 
 
-def initial_model(run: str) -> str:
+def initial_model(run: RunName) -> str:
     return f"{run_folder(run)}/initial-model.safetensors"
 
 
-def submissions_folder(kind: str, run: str, number: int) -> str:
+def submissions_folder(kind: str, run: RunName, number: RoundNumber) -> str:
     folder = "uploads" if kind == UPDATE_KIND else kind  # its name when updates were the only kind
     return f"{run_folder(run)}/rounds/{number}/{folder}"
 
@@ -30,5 +31,5 @@ def submission(place: SubmissionPlace, sha256: str) -> str:
     return f"{folder}/{place.client}.{sha256}.safetensors"
 
 
-def aggregate(run: str, number: int, sha256: str) -> str:
+def aggregate(run: RunName, number: RoundNumber, sha256: str) -> str:
     return f"{run_folder(run)}/rounds/{number}/aggregate.{sha256}.safetensors"

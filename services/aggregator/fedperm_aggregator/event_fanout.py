@@ -7,6 +7,7 @@ import logging
 from collections.abc import Sequence
 from typing import Protocol
 
+from fedperm.ids import RunName
 from fedperm.wire.events import EventKind
 from fedperm_aggregator.metrics import AggregatorMetrics
 from fedperm_aggregator.records import RunEvent
@@ -35,9 +36,9 @@ class EventFanout:
         self._watchers = watchers
         self._read_to = events.newest()
 
-    def read(self) -> set[str]:
+    def read(self) -> set[RunName]:
         """The runs in which something happened."""
-        changed: set[str] = set()
+        changed: set[RunName] = set()
         while news := self._events.of_all(self._read_to):
             self._tell(news)
             self._read_to = news[-1].event.id

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+from fedperm.ids import RunName
 from fedperm.wire.events import Event
 from fedperm_aggregator.run_notifier import RunNotifier
 from fedperm_aggregator.stores import Stores
@@ -17,7 +18,7 @@ class EventStream:
         self._events = stores.events
         self._notifier = notifier
 
-    async def follow(self, run: str, after: int) -> AsyncIterator[Event | None]:
+    async def follow(self, run: RunName, after: int) -> AsyncIterator[Event | None]:
         """From the one after `after` on; None now and then, to show that the connection lives.
         Ends when the aggregator does."""
         loop = asyncio.get_running_loop()

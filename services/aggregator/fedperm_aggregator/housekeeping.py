@@ -3,6 +3,7 @@
 import logging
 
 from fedperm.blobs.store import BlobStore
+from fedperm.ids import RunName
 from fedperm_aggregator import blob_names
 from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.stores import Stores
@@ -36,7 +37,7 @@ class Housekeeping:
         if swept:
             log.info("swept %d blobs that a crash left behind", swept)
 
-    def _needed(self, run: str) -> set[str]:
+    def _needed(self, run: RunName) -> set[str]:
         submissions = {
             blob_names.submission(place, sha256)
             for place, sha256 in self._stores.submissions.waiting(run)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from fedperm.clock import Clock
 from fedperm.errors import BusyError
+from fedperm.ids import ClientName, RoundNumber, RunName
 from fedperm.wire.aggregator import Task, TaskKind
 from fedperm_aggregator.authorization import Participant
 from fedperm_aggregator.participants import Participants
@@ -41,7 +42,7 @@ class Seat:
     """A client's place among those who wait. It has looked for itself and found nothing to do
     before it waits; then the bell rings with a task, or with none when it is to get up."""
 
-    def __init__(self, client: str, settled: int) -> None:
+    def __init__(self, client: ClientName, settled: RoundNumber) -> None:
         self.client = client
         self.settled = settled
         self.is_waiting = False
@@ -60,10 +61,10 @@ class Lookouts:
         self._stores = stores
         self._documents = documents
         self._notifier = notifier
-        self._posted: dict[str, Lookout] = {}
+        self._posted: dict[RunName, Lookout] = {}
 
     @contextmanager
-    def seated(self, run: str, seat: Seat) -> Iterator["Lookout"]:
+    def seated(self, run: RunName, seat: Seat) -> Iterator["Lookout"]:
         """Take a seat, then look, then wait: no move of the run is missed."""
         lookout = self._posted.get(run)
         if lookout is None:
@@ -82,7 +83,7 @@ class Lookouts:
 
 class Lookout:
     def __init__(
-        self, stores: Stores, phases: RoundPhases, notifier: RunNotifier, run: str
+        self, stores: Stores, phases: RoundPhases, notifier: RunNotifier, run: RunName
     ) -> None:
         self._phases = phases
         self._notifier = notifier
@@ -190,8 +191,8 @@ PULSE_SECONDS = 5.0
 class Poll:
     """`is_gone` tells whether the client has hung up."""
 
-    run: str
-    settled: int
+    run: RunName
+    settled: RoundNumber
     wait_seconds: float
     is_gone: Callable[[], Awaitable[bool]]
 
@@ -217,7 +218,7 @@ class LongPolls:
         self._lookouts = lookouts
         self._longest_wait_seconds = longest_wait_seconds
         self._most_waiting = most_waiting
-        self._held: dict[tuple[str, str], Seat] = {}
+        self._held: dict[tuple[RunName, ClientName], Seat] = {}
 
     async def next_task(self, poll: Poll, who: Participant) -> Task:
         """As soon as there is something to do; else WAIT when the time is up."""
@@ -250,7 +251,7 @@ class LongPolls:
         self._presence.heard(poll.run, seat.client, self._clock.now())
 
     @contextmanager
-    def _held_by(self, run: str, seat: Seat) -> Iterator[None]:
+    def _held_by(self, run: RunName, seat: Seat) -> Iterator[None]:
         """A newer poll of the client makes an older one get up."""
         key = (run, seat.client)
         older = self._held.get(key)

@@ -4,6 +4,7 @@ import asyncio
 
 from fedperm.clock import Clock
 from fedperm.errors import ConflictError, ForbiddenError
+from fedperm.ids import ClientName, RunName
 from fedperm.protocol import PROTOCOL
 from fedperm.wire.aggregator import Heartbeat, ParticipantStatus, Participation
 from fedperm_aggregator.authorization import Participant
@@ -23,7 +24,7 @@ class Participants:
         self._clock = clock
 
     def join(
-        self, run: str, who: Participant, participation: Participation
+        self, run: RunName, who: Participant, participation: Participation
     ) -> tuple[ParticipantStatus, bool]:
         """The participant, and whether it is new."""
         if participation.protocol != PROTOCOL:
@@ -40,30 +41,30 @@ class Participants:
         self._presence.heard(run, who.client, now)
         return self._status(run, joined), is_new
 
-    async def beat(self, run: str, who: Participant, heartbeat: Heartbeat) -> ParticipantStatus:
+    async def beat(self, run: RunName, who: Participant, heartbeat: Heartbeat) -> ParticipantStatus:
         joined = await self.admitted(run, who)
         seen = Seen(self._clock.now(), heartbeat.phase, heartbeat.round)
         self._presence.beat(run, who.client, seen)
         return self._status(run, joined)
 
-    def exclude(self, run: str, client: str) -> ParticipantStatus:
+    def exclude(self, run: RunName, client: ClientName) -> ParticipantStatus:
         return self._status(run, self._store.exclude(run, client, self._clock.now()))
 
-    def all(self, run: str) -> tuple[ParticipantStatus, ...]:
+    def all(self, run: RunName) -> tuple[ParticipantStatus, ...]:
         return tuple(self._status(run, joined) for joined in self._store.of_run(run))
 
-    async def admitted(self, run: str, who: Participant) -> Joined:
+    async def admitted(self, run: RunName, who: Participant) -> Joined:
         """Checked; for the event loop, without the database if the client was here before."""
         remembered = self._store.remembered(run, who.client)
         if remembered is None:
             return await asyncio.to_thread(self.check, run, who)
         return _the_same(remembered, run, who)
 
-    def check(self, run: str, who: Participant) -> Joined:
+    def check(self, run: RunName, who: Participant) -> Joined:
         """Has joined, and is the one who joined."""
         return _the_same(self._store.find(run, who.client), run, who)
 
-    def _status(self, run: str, joined: Joined) -> ParticipantStatus:
+    def _status(self, run: RunName, joined: Joined) -> ParticipantStatus:
         now = self._clock.now()
         seen = self._presence.last(run, joined.client) or Seen(joined.joined_at)
         return ParticipantStatus(
@@ -77,7 +78,7 @@ class Participants:
         )
 
 
-def _the_same(joined: Joined, run: str, who: Participant) -> Joined:
+def _the_same(joined: Joined, run: RunName, who: Participant) -> Joined:
     if joined.signing_key != who.signing_key:
         raise ForbiddenError(
             f"{who.client} joined run {run} with another signing key",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fedperm.clock import Clock
+from fedperm.ids import NO_ROUND, ClientName, RoundNumber, RunName
 from fedperm.wire.aggregator import Phase
 from fedperm_aggregator.records import Sighting
 from fedperm_aggregator.stores import Stores
@@ -17,28 +18,28 @@ class Seen:
 
     at: float
     phase: Phase = Phase.IDLE
-    round: int = 0
+    round: RoundNumber = NO_ROUND
 
 
 class Presence:
     def __init__(self, online_seconds: float) -> None:
         self._online_seconds = online_seconds
-        self._seen: dict[tuple[str, str], Seen] = {}
-        self._unsaved: set[tuple[str, str]] = set()
+        self._seen: dict[tuple[RunName, ClientName], Seen] = {}
+        self._unsaved: set[tuple[RunName, ClientName]] = set()
 
-    def beat(self, run: str, client: str, seen: Seen) -> None:
+    def beat(self, run: RunName, client: ClientName, seen: Seen) -> None:
         self._seen[run, client] = seen
         self._unsaved.add((run, client))
 
-    def heard(self, run: str, client: str, now: float) -> None:
+    def heard(self, run: RunName, client: ClientName, now: float) -> None:
         """Any other request of the client: it says nothing about what it is doing."""
         known = self._seen.get((run, client), Seen(now))
         self.beat(run, client, Seen(now, known.phase, known.round))
 
-    def last(self, run: str, client: str) -> Seen | None:
+    def last(self, run: RunName, client: ClientName) -> Seen | None:
         return self._seen.get((run, client))
 
-    def is_online(self, run: str, client: str, now: float) -> bool:
+    def is_online(self, run: RunName, client: ClientName, now: float) -> bool:
         """A time in the future is from before the clock was set back, and as old as it is far."""
         seen = self._seen.get((run, client))
         return seen is not None and abs(now - seen.at) <= self._online_seconds

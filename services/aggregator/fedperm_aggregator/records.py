@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from fedperm.ids import NO_EPOCH, NO_ROUND, ClientName, EpochNumber, RoundNumber, RunName
 from fedperm.wire.aggregator import RoundState, RunState, SubmissionState
 from fedperm.wire.events import Event
 
@@ -23,10 +24,10 @@ class Lease:
     job: int
     owner: str
     kind: JobKind
-    run: str
-    round: int
+    run: RunName
+    round: RoundNumber
     submission: str
-    client: str
+    client: ClientName
     attempt: int
 
     @property
@@ -40,9 +41,9 @@ class SubmissionPlace:
     """One client's place for one kind of submission in a round."""
 
     kind: str
-    run: str
-    round: int
-    client: str
+    run: RunName
+    round: RoundNumber
+    client: ClientName
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class CheckTask:
     one of fedperm/1 has none. `aggregate` is the round's, if it is written."""
 
     sha256: str
-    epoch: int
+    epoch: EpochNumber
     tensors: Mapping[str, str]
     aggregate: WrittenBlob | None
 
@@ -88,7 +89,7 @@ class Member:
 class SealedRound:
     """What a fold needs to know."""
 
-    epoch: int
+    epoch: EpochNumber
     members: tuple[Member, ...]
 
 
@@ -107,8 +108,8 @@ class Aggregate:
 class FoldProgress:
     """How far a round's fold is: so many of all jobs of a phase."""
 
-    run: str
-    round: int
+    run: RunName
+    round: RoundNumber
     phase: str
     done: int
     total: int
@@ -119,7 +120,7 @@ class RoundView:
     """The newest round. `phase` is empty once it is closed. Counts are of those who were asked in
     this phase, by the state of what they sent; `members` are the clients in the sum."""
 
-    number: int
+    number: RoundNumber
     state: RoundState
     phase: str
     deadline_at: float
@@ -128,7 +129,7 @@ class RoundView:
     stored: int
     valid: int
     rejected: int
-    members: tuple[str, ...]
+    members: tuple[ClientName, ...]
     has_aggregate: bool
 
     @property
@@ -142,8 +143,8 @@ class RunView:
 
     state: RunState
     has_model: bool
-    epoch: int
-    online: tuple[str, ...]
+    epoch: EpochNumber
+    online: tuple[ClientName, ...]
     newest: RoundView | None
     aborted_in_a_row: int
 
@@ -164,15 +165,15 @@ class BegunPhase:
     name: str
     state: RoundState
     collects: str = ""
-    asked: tuple[str, ...] = ()
+    asked: tuple[ClientName, ...] = ()
     deadline_at: float = 0.0
     job: JobKind | None = None
 
 
 @dataclass(frozen=True)
 class Open:
-    number: int
-    epoch: int
+    number: RoundNumber
+    epoch: EpochNumber
     phase: BegunPhase
 
 
@@ -180,19 +181,19 @@ class Open:
 class Advance:
     """A phase is over: the next one begins, or, without one, the round is closed."""
 
-    number: int
+    number: RoundNumber
     phase: BegunPhase | None
 
 
 @dataclass(frozen=True)
 class Extend:
-    number: int
+    number: RoundNumber
     deadline_at: float
 
 
 @dataclass(frozen=True)
 class Abort:
-    number: int
+    number: RoundNumber
     reason: str
 
 
@@ -215,14 +216,14 @@ class Progress:
     round, and who has sent it. One look at it answers everybody who waits."""
 
     run_state: RunState
-    settled: int
-    number: int = 0
+    settled: RoundNumber
+    number: RoundNumber = NO_ROUND
     """Of the round in which clients are asked; 0 without one."""
     phase: str = ""
-    epoch: int = 0
+    epoch: EpochNumber = NO_EPOCH
     deadline_at: float = 0.0
-    asked: frozenset[str] = frozenset()
-    sent: frozenset[str] = frozenset()
+    asked: frozenset[ClientName] = frozenset()
+    sent: frozenset[ClientName] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,7 @@ class Slot:
     joined with."""
 
     state: RoundState | None
-    epoch: int
+    epoch: EpochNumber
     collects: str
     is_closed: bool
     is_asked: bool
@@ -252,7 +253,7 @@ class Claim:
     """What a submission says about itself, and who vouches for it."""
 
     kind: str
-    epoch: int
+    epoch: EpochNumber
     sha256: str
     signing_key: str
 
@@ -269,7 +270,7 @@ class NewSubmission:
 class Joined:
     """A participant as stored."""
 
-    client: str
+    client: ClientName
     signing_key: str
     joined_at: float
     excluded: bool
@@ -277,14 +278,14 @@ class Joined:
 
 @dataclass(frozen=True)
 class RoundName:
-    run: str
-    number: int
+    run: RunName
+    number: RoundNumber
 
 
 @dataclass(frozen=True)
 class Sighting:
-    run: str
-    client: str
+    run: RunName
+    client: ClientName
     at: float
 
 
@@ -292,5 +293,5 @@ class Sighting:
 class RunEvent:
     """An event and the run it belongs to."""
 
-    run: str
+    run: RunName
     event: Event

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from fedperm.ids import EpochNumber, RunName
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.uploads.form import UpdateTerms
 from fedperm.wire.public_keys import signing_key
@@ -22,14 +23,14 @@ class RunDocuments:
         self.terms = lru_cache(_REMEMBERED)(self._terms)
         """Of a run and one of its key epochs."""
 
-    def phases(self, run: str) -> RoundPhases:
+    def phases(self, run: RunName) -> RoundPhases:
         """Of the run's rounds."""
         return phases_of(self.of(run).content)
 
-    def _document(self, run: str) -> FrozenDocument:
+    def _document(self, run: RunName) -> FrozenDocument:
         return FrozenDocument(self._stores.runs.document(run))
 
-    def _terms(self, run: str, epoch: int) -> UpdateTerms:
+    def _terms(self, run: RunName, epoch: EpochNumber) -> UpdateTerms:
         document = self.of(run).content
         record = epoch_record(self._stores.runs.epoch(run, epoch), document)
         public_key = record.public_key(insecure_for_tests=document.insecure_for_tests)

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from fedperm.ids import RunName
+
 
 class Watch:
     """Wakes once for all changes since it was last asked."""
@@ -29,11 +31,11 @@ class Watch:
 
 class RunNotifier:
     def __init__(self) -> None:
-        self._watches: dict[str, set[Watch]] = {}
+        self._watches: dict[RunName, set[Watch]] = {}
         self.is_closing = False
 
     @contextmanager
-    def watch(self, run: str) -> Iterator[Watch]:
+    def watch(self, run: RunName) -> Iterator[Watch]:
         """Begin to watch, then look, then wait: no change is missed in between."""
         watch = Watch()
         watches = self._watches.setdefault(run, set())
@@ -43,7 +45,7 @@ class RunNotifier:
         finally:
             watches.discard(watch)
 
-    def announce(self, run: str) -> None:
+    def announce(self, run: RunName) -> None:
         for watch in self._watches.get(run, ()):
             watch.wake()
 

@@ -7,6 +7,7 @@ from fedperm.blobs.registry import open_blob
 from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import InvalidRequestError, ParameterError, UnknownResourceError, UntrustedError
+from fedperm.ids import EpochNumber, RunName
 from fedperm.protocol import PROTOCOL
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.wire.aggregator import KeyEpoch, RunStatus
@@ -39,7 +40,7 @@ class Runs:
         self._idle_seconds = idle_seconds
         self._insecure_for_tests = insecure_for_tests
 
-    def create(self, run: str, octets: bytes) -> Created:
+    def create(self, run: RunName, octets: bytes) -> Created:
         document = FrozenDocument(octets)
         self._check(run, document.content)
         if document.content.protocol != PROTOCOL and not self._is_stored(document):
@@ -50,24 +51,26 @@ class Runs:
         is_new = self._store.create(document, self._clock.now())
         return self.status(run), is_new
 
-    def status(self, run: str) -> RunStatus:
+    def status(self, run: RunName) -> RunStatus:
         return self._store.status(run)
 
     def all(self) -> Sequence[RunStatus]:
         return self._store.statuses()
 
-    def document(self, run: str) -> FrozenDocument:
+    def document(self, run: RunName) -> FrozenDocument:
         return self._documents.of(run)
 
-    def stop(self, run: str) -> RunStatus:
+    def stop(self, run: RunName) -> RunStatus:
         self._store.stop(run, self._clock.now())
         return self.status(run)
 
-    def resume(self, run: str) -> RunStatus:
+    def resume(self, run: RunName) -> RunStatus:
         self._store.resume(run, self._clock.now())
         return self.status(run)
 
-    async def put_initial_model(self, run: str, size: int, body: AsyncIterator[bytes]) -> Created:
+    async def put_initial_model(
+        self, run: RunName, size: int, body: AsyncIterator[bytes]
+    ) -> Created:
         document = await asyncio.to_thread(self._documents.of, run)
         model = document.content.model
         check_size(size, model_body(model.parameters).size)
@@ -77,7 +80,7 @@ class Runs:
         is_new = await asyncio.to_thread(self._store.record_model, run, self._clock.now())
         return await asyncio.to_thread(self.status, run), is_new
 
-    def initial_model(self, run: str) -> BlobRef:
+    def initial_model(self, run: RunName) -> BlobRef:
         if not self._store.has_model(run):
             raise UnknownResourceError(
                 f"run {run} has no initial model yet", "ask again when the operator has sent it"
@@ -86,21 +89,21 @@ class Runs:
         size = model_body(model.parameters).size
         return self._blobs.ref(blob_names.initial_model(run), model.initial_sha256, size)
 
-    def put_epoch(self, run: str, epoch: int, message: KeyEpoch) -> Created:
+    def put_epoch(self, run: RunName, epoch: EpochNumber, message: KeyEpoch) -> Created:
         document = self._documents.of(run).content
         record = epoch_record(message.record, document)
         _check_epoch(record, epoch, document)
         is_new = self._store.add_epoch(run, epoch, message.record, self._clock.now())
         return self.status(run), is_new
 
-    def epochs(self, run: str) -> tuple[KeyEpoch, ...]:
+    def epochs(self, run: RunName) -> tuple[KeyEpoch, ...]:
         return self._store.epochs(run)
 
-    def _keep_model(self, run: str, received: BlobRef, parameters: int) -> None:
+    def _keep_model(self, run: RunName, received: BlobRef, parameters: int) -> None:
         decode_model(open_blob(received).view(), parameters)
         self._blobs.keep(received, blob_names.initial_model(run))
 
-    def _check(self, run: str, document: RunDocument) -> None:
+    def _check(self, run: RunName, document: RunDocument) -> None:
         if document.run != run:
             raise InvalidRequestError(
                 f"the document is of run {document.run}, the path says {run}", "use one name"
@@ -119,7 +122,7 @@ class Runs:
             return False
 
 
-def _check_epoch(record: EpochRecord, epoch: int, document: RunDocument) -> None:
+def _check_epoch(record: EpochRecord, epoch: EpochNumber, document: RunDocument) -> None:
     if (record.key, record.epoch) != (document.key.key, epoch):
         raise UntrustedError(
             f"the record is of epoch {record.epoch} of key {record.key}; expected epoch {epoch} of "

@@ -18,6 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from fedperm.ids import ClientName, EpochNumber, RoundNumber, RunName
 from fedperm.wire.aggregator import RoundState, RunState, SubmissionState
 from fedperm_aggregator.records import JobKind
 
@@ -30,6 +31,8 @@ def _by_value(kind: type[StrEnum]) -> Enum:
 class Base(DeclarativeBase):
     type_annotation_map: ClassVar[dict[Any, Any]] = {
         float: Double,
+        RoundNumber: Integer,
+        EpochNumber: Integer,
         dict[str, Any]: JSON,
         RunState: _by_value(RunState),
         RoundState: _by_value(RoundState),
@@ -48,7 +51,7 @@ class RunRow(Base):
 
     __tablename__ = "runs"
 
-    run: Mapped[str] = mapped_column(Name, primary_key=True)
+    run: Mapped[RunName] = mapped_column(Name, primary_key=True)
     document: Mapped[bytes] = mapped_column(LargeBinary)
     sha256: Mapped[str] = mapped_column(Digest)
     rounds: Mapped[int]
@@ -61,8 +64,8 @@ class RunRow(Base):
 class EpochRow(Base):
     __tablename__ = "key_epochs"
 
-    run: Mapped[str] = mapped_column(ForeignKey("runs.run"), primary_key=True)
-    epoch: Mapped[int] = mapped_column(primary_key=True)
+    run: Mapped[RunName] = mapped_column(ForeignKey("runs.run"), primary_key=True)
+    epoch: Mapped[EpochNumber] = mapped_column(primary_key=True)
     record: Mapped[str] = mapped_column(Text)
     received_at: Mapped[float]
 
@@ -72,8 +75,8 @@ class ParticipantRow(Base):
 
     __tablename__ = "participants"
 
-    run: Mapped[str] = mapped_column(ForeignKey("runs.run"), primary_key=True)
-    client: Mapped[str] = mapped_column(Name, primary_key=True)
+    run: Mapped[RunName] = mapped_column(ForeignKey("runs.run"), primary_key=True)
+    client: Mapped[ClientName] = mapped_column(Name, primary_key=True)
     signing_key: Mapped[str] = mapped_column(String(43))
     joined_at: Mapped[float]
     last_seen_at: Mapped[float]
@@ -87,12 +90,12 @@ class RoundRow(Base):
 
     __tablename__ = "rounds"
 
-    run: Mapped[str] = mapped_column(ForeignKey("runs.run"), primary_key=True)
-    number: Mapped[int] = mapped_column(primary_key=True)
+    run: Mapped[RunName] = mapped_column(ForeignKey("runs.run"), primary_key=True)
+    number: Mapped[RoundNumber] = mapped_column(primary_key=True)
     state: Mapped[RoundState]
     phase: Mapped[str] = mapped_column(Word, default="")
     collects: Mapped[str] = mapped_column(Word, default="")
-    epoch: Mapped[int]
+    epoch: Mapped[EpochNumber]
     opened_at: Mapped[float]
     deadline_at: Mapped[float]
     extensions: Mapped[int] = mapped_column(default=0)
@@ -112,10 +115,10 @@ class SelectionRow(Base):
 
     __tablename__ = "selections"
 
-    run: Mapped[str] = mapped_column(Name, primary_key=True)
-    round: Mapped[int] = mapped_column(primary_key=True)
+    run: Mapped[RunName] = mapped_column(Name, primary_key=True)
+    round: Mapped[RoundNumber] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(Word, primary_key=True)
-    client: Mapped[str] = mapped_column(Name, primary_key=True)
+    client: Mapped[ClientName] = mapped_column(Name, primary_key=True)
 
 
 class SubmissionRow(Base):
@@ -123,10 +126,10 @@ class SubmissionRow(Base):
 
     __tablename__ = "submissions"
 
-    run: Mapped[str] = mapped_column(Name, primary_key=True)
-    round: Mapped[int] = mapped_column(primary_key=True)
+    run: Mapped[RunName] = mapped_column(Name, primary_key=True)
+    round: Mapped[RoundNumber] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(Word, primary_key=True)
-    client: Mapped[str] = mapped_column(Name, primary_key=True)
+    client: Mapped[ClientName] = mapped_column(Name, primary_key=True)
     sha256: Mapped[str] = mapped_column(Digest)
     size: Mapped[int] = mapped_column(BigInteger)
     manifest: Mapped[str] = mapped_column(Text)
@@ -142,9 +145,9 @@ class SubmissionRow(Base):
 class ReportRow(Base):
     __tablename__ = "reports"
 
-    run: Mapped[str] = mapped_column(Name, primary_key=True)
-    round: Mapped[int] = mapped_column(primary_key=True)
-    client: Mapped[str] = mapped_column(Name, primary_key=True)
+    run: Mapped[RunName] = mapped_column(Name, primary_key=True)
+    round: Mapped[RoundNumber] = mapped_column(primary_key=True)
+    client: Mapped[ClientName] = mapped_column(Name, primary_key=True)
     report: Mapped[str] = mapped_column(Text)
     received_at: Mapped[float]
 
@@ -158,10 +161,10 @@ class JobRow(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[JobKind]
-    run: Mapped[str] = mapped_column(Name)
-    round: Mapped[int]
+    run: Mapped[RunName] = mapped_column(Name)
+    round: Mapped[RoundNumber]
     submission: Mapped[str] = mapped_column(Word, default="")
-    client: Mapped[str] = mapped_column(Name, default="")
+    client: Mapped[ClientName] = mapped_column(Name, default="")
     owner: Mapped[str | None] = mapped_column(String(32))
     free_at: Mapped[float] = mapped_column(default=0.0)
     attempts: Mapped[int] = mapped_column(default=0)
@@ -174,9 +177,9 @@ class EventRow(Base):
     __table_args__ = (Index("events_of_a_run", "run", "id"), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
-    run: Mapped[str] = mapped_column(Name)
+    run: Mapped[RunName] = mapped_column(Name)
     at: Mapped[float]
     event: Mapped[str] = mapped_column(String(32))
-    round: Mapped[int]
-    client: Mapped[str] = mapped_column(Name)
+    round: Mapped[RoundNumber]
+    client: Mapped[ClientName] = mapped_column(Name)
     details: Mapped[dict[str, Any]]

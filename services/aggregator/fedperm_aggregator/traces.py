@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, Status, StatusCode, set_span_in_context
 
 import fedperm
+from fedperm.ids import RoundNumber, RunName
 from fedperm.services import AGGREGATOR
 from fedperm.wire.events import Event, EventKind, RoundAborted, SubmissionChecked
 from fedperm_aggregator.records import RunEvent
@@ -43,7 +44,7 @@ class Traces:
         self._provider = TracerProvider(resource=Resource.create(names), shutdown_on_exit=False)
         self._provider.add_span_processor(processor)
         self._tracer = self._provider.get_tracer(AGGREGATOR.module)
-        self._open: dict[tuple[str, int], list[Event]] = {}
+        self._open: dict[tuple[RunName, RoundNumber], list[Event]] = {}
 
     def observe(self, run_event: RunEvent) -> None:
         event, place = run_event.event, (run_event.run, run_event.event.round)
@@ -59,7 +60,7 @@ class Traces:
         """What is left is sent, if anybody takes it."""
         self._provider.shutdown()
 
-    def _tell(self, run: str, events: Sequence[Event]) -> None:
+    def _tell(self, run: RunName, events: Sequence[Event]) -> None:
         opened, settled = events[0], events[-1]
         sealed = [event for event in events if event.event == EventKind.ROUND_SEALED]
         closed = sealed[0] if sealed else settled

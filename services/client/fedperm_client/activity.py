@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
+from fedperm.ids import NO_ROUND, RoundNumber
 from fedperm.wire.aggregator import ClientSeconds, Heartbeat, Phase
 
 Part = Literal["train", "randomize", "encrypt", "upload", "decrypt"]
@@ -16,10 +17,10 @@ class Activity:
     """The heartbeat tells it, apart from the work."""
 
     phase: Phase = Phase.IDLE
-    round: int = 0
+    round: RoundNumber = NO_ROUND
 
     @contextmanager
-    def during(self, phase: Phase, number: int) -> Iterator[None]:
+    def during(self, phase: Phase, number: RoundNumber) -> Iterator[None]:
         self.phase, self.round = phase, number
         try:
             yield

@@ -8,6 +8,7 @@ import numpy as np
 
 from fedperm.aggregate import average_update, check_sums, decode_aggregate
 from fedperm.errors import AggregateError
+from fedperm.ids import ClientName, RoundNumber
 from fedperm.norm_bound import NormBound
 from fedperm.run_document import RunDocument
 from fedperm.wire.aggregator import RoundOutcome, RoundState, SubmissionReport, SubmissionState
@@ -43,7 +44,7 @@ def check_outcome(
 
 
 def check_members(
-    outcome: RoundOutcome, document: RunDocument, client: str, *, may_have_sent: bool
+    outcome: RoundOutcome, document: RunDocument, client: ClientName, *, may_have_sent: bool
 ) -> None:
     """Who is in a published sum: each once, all of them asked, and this client only if it sent."""
     members = set(outcome.included)
@@ -62,7 +63,9 @@ def check_members(
         )
 
 
-def is_unaccounted(outcome: RoundOutcome, client: str, own: PreparedSubmission | None) -> bool:
+def is_unaccounted(
+    outcome: RoundOutcome, client: ClientName, own: PreparedSubmission | None
+) -> bool:
     """An acknowledged update that is not in the published sum: the aggregator must say why."""
     return (
         outcome.state is RoundState.PUBLISHED
@@ -72,7 +75,7 @@ def is_unaccounted(outcome: RoundOutcome, client: str, own: PreparedSubmission |
     )
 
 
-def check_explanation(report: SubmissionReport, number: int) -> None:
+def check_explanation(report: SubmissionReport, number: RoundNumber) -> None:
     """Rejected, or dropped since the aggregator could not check it; either with a reason."""
     if report.state not in {SubmissionState.REJECTED, SubmissionState.DROPPED} or not report.reason:
         raise AggregateError(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fedperm.aggregate import EncryptedSum
 from fedperm.errors import UntrustedError
+from fedperm.ids import EpochNumber
 from fedperm.run_document import KeySpec, RunDocument
 from fedperm.schemes.scheme import Encoder
 from fedperm.wire.public_keys import from_text
@@ -29,7 +30,7 @@ class EpochKey:
     """Encrypts and opens what is under one epoch of a run's key. In memory only."""
 
     def __init__(
-        self, epoch: int, secret_key: SecretKey, document: RunDocument, randomness: Random
+        self, epoch: EpochNumber, secret_key: SecretKey, document: RunDocument, randomness: Random
     ) -> None:
         self.epoch = epoch
         self.terms = document.terms(secret_key.public_key)

@@ -17,6 +17,7 @@ from fedperm.api.key_server import KeyServerApi
 from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
 from fedperm.errors import SettingsError, UntrustedError
+from fedperm.ids import ClientName, KeyName
 from fedperm.wire.enrolment_token import EnrolmentToken
 from fedperm.wire.key_server import Enrolled, Enrolment
 from fedperm.wire.message import Message
@@ -72,11 +73,11 @@ class ClientIdentity:
     enrolled: Enrolled
 
     @property
-    def name(self) -> str:
+    def name(self) -> ClientName:
         return self.enrolled.client
 
     @property
-    def key(self) -> str:
+    def key(self) -> KeyName:
         """The name of the key that it is enrolled for."""
         return self.enrolled.key
 
@@ -89,7 +90,7 @@ class ClientIdentity:
         return fingerprint(self.enrolled.key_server.signing_key)
 
 
-def kept_identity(path: Path, keys: ClientKeys, key: str) -> ClientIdentity | None:
+def kept_identity(path: Path, keys: ClientKeys, key: KeyName) -> ClientIdentity | None:
     """From an earlier enrolment; None if there was none."""
     if not path.exists():
         return None
@@ -103,7 +104,7 @@ def kept_identity(path: Path, keys: ClientKeys, key: str) -> ClientIdentity | No
 
 
 async def enrol(
-    path: Path, keys: ClientKeys, key: str, token: EnrolmentToken, key_server: KeyServerApi
+    path: Path, keys: ClientKeys, key: KeyName, token: EnrolmentToken, key_server: KeyServerApi
 ) -> ClientIdentity:
     """Once in a client's life; kept at `path` if the answer is from the token's key server."""
     enrolled = await key_server.enrol(key, keys.enrolment(token))

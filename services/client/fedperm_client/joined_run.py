@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from fedperm.clock import Clock
 from fedperm.errors import RefusedError, UntrustedError
+from fedperm.ids import ClientName
 from fedperm.privacy.report import PrivacyReport
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.submissions import SubmissionKind
@@ -62,7 +63,7 @@ class JoinedRun:
         return self.frozen.content
 
     @property
-    def client(self) -> str:
+    def client(self) -> ClientName:
         return self.session.identity.name
 
     def check_is_next(self, task: Task) -> None:

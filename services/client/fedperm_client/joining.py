@@ -5,6 +5,7 @@ import logging
 from dataclasses import replace
 
 from fedperm.errors import UntrustedError
+from fedperm.ids import NO_EPOCH, NO_ROUND
 from fedperm.privacy.release import event_of, noise_of, promise_of
 from fedperm.privacy.report import PrivacyReport
 from fedperm.run_document import FrozenDocument, RunDocument
@@ -75,7 +76,7 @@ class Joining:
                 "the initial model is not the one that the run's document names",
                 "the operator must put the document's initial model beside the run",
             )
-        fresh = Checkpoint(decode_model(body, model.parameters), 0, 0, frozen.sha256)
+        fresh = Checkpoint(decode_model(body, model.parameters), NO_ROUND, NO_EPOCH, frozen.sha256)
         await asyncio.to_thread(store.save, fresh)
         return fresh
 

@@ -11,9 +11,10 @@ from pydantic import ValidationError
 from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
 from fedperm.errors import UntrustedError
+from fedperm.ids import NO_EPOCH, EpochNumber
 from fedperm.run_document import RunDocument
-from fedperm.wire.message import Message
-from fedperm.wire.statements import Epoch, EpochRecord
+from fedperm.wire.message import EpochField, Message
+from fedperm.wire.statements import EpochRecord
 from fedperm_client.epoch_keys import EpochKey, check_key_server, opened_key, verified_record
 from fedperm_client.errors import StateError
 from fedperm_client.session import Session
@@ -28,8 +29,8 @@ class Keyring:
         self._document = document
         self._newest = newest
         self._randomness = randomness
-        self._records: dict[int, EpochRecord] = {}
-        self._keys: dict[int, EpochKey] = {}
+        self._records: dict[EpochNumber, EpochRecord] = {}
+        self._keys: dict[EpochNumber, EpochKey] = {}
         self._encoding: EpochKey | None = None
 
     async def warm_up(self) -> None:
@@ -45,7 +46,7 @@ class Keyring:
         with nullcontext() if self._encoding is None else self._encoding.encoder.filling():
             yield
 
-    async def for_decryption(self, epoch: int) -> EpochKey:
+    async def for_decryption(self, epoch: EpochNumber) -> EpochKey:
         """Old epochs too: a client that joins late replays all rounds."""
         if epoch not in self._keys:
             record = await self._record(epoch)
@@ -53,14 +54,14 @@ class Keyring:
             self._keys[epoch] = await asyncio.to_thread(self._open, record, release)
         return self._keys[epoch]
 
-    async def for_encryption(self, epoch: int) -> EpochKey:
+    async def for_encryption(self, epoch: EpochNumber) -> EpochKey:
         """Never an epoch older than one used before: its key may be in wrong hands by now."""
         self._newest.check(epoch)
         key = self._encoding = await self.for_decryption(epoch)
         await asyncio.to_thread(self._newest.advance, epoch)
         return key
 
-    async def _record(self, epoch: int) -> EpochRecord:
+    async def _record(self, epoch: EpochNumber) -> EpochRecord:
         if epoch not in self._records:
             await self._read_records()
         if epoch not in self._records:
@@ -81,7 +82,7 @@ class Keyring:
 
 
 class _StoredEpoch(Message):
-    epoch: Epoch
+    epoch: EpochField
 
 
 class NewestEpoch:
@@ -90,7 +91,7 @@ class NewestEpoch:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def check(self, epoch: int) -> None:
+    def check(self, epoch: EpochNumber) -> None:
         if epoch < self._read():
             raise UntrustedError(
                 f"the round uses key epoch {epoch}, but this client has used {self._read()}",
@@ -99,13 +100,13 @@ class NewestEpoch:
             )
 
     @persisting
-    def advance(self, epoch: int) -> None:
+    def advance(self, epoch: EpochNumber) -> None:
         if epoch > self._read():
             write_durably(self._path, _StoredEpoch(epoch=epoch).model_dump_json().encode())
 
-    def _read(self) -> int:
+    def _read(self) -> EpochNumber:
         if not self._path.exists():
-            return 0
+            return NO_EPOCH
         try:
             return _StoredEpoch.model_validate_json(self._path.read_bytes()).epoch
         except ValidationError:

@@ -16,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 
 from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
+from fedperm.ids import EpochNumber, RoundNumber
 from fedperm.run_document import ModelSpec, TensorSpec
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import Parameters, encode_model
@@ -43,8 +44,8 @@ class Checkpoint:
     used; `document` the hash of the run's."""
 
     parameters: Parameters
-    settled: int
-    epoch: int
+    settled: RoundNumber
+    epoch: EpochNumber
     document: str
 
     @property
@@ -92,8 +93,8 @@ class ModelStore:
                 facts, values = file.metadata(), file.get_tensor("parameters")
             return Checkpoint(
                 values.astype(np.float64, casting="safe"),
-                int(facts["settled"]),
-                int(facts["epoch"]),
+                RoundNumber(int(facts["settled"])),
+                EpochNumber(int(facts["epoch"])),
                 facts["document"],
             )
         except (SafetensorError, KeyError, TypeError, ValueError) as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fedperm.crash_points import persisting
 from fedperm.durable_file import TEMPORARY_SUFFIX, publish, write_durably
+from fedperm.ids import EpochNumber, RoundNumber
 from fedperm.submissions import UPDATE, SubmissionKind
 
 _NAME = re.compile(r"round-(\d+)(?:-([a-z][a-z-]*))?-epoch-(\d+)\.(prepared|acknowledged)")
@@ -21,9 +22,9 @@ class PreparedSubmission:
     """A submission on disk; its name says all that is known of it. `kind` is a kind's name."""
 
     path: Path
-    round: int
+    round: RoundNumber
     kind: str
-    epoch: int
+    epoch: EpochNumber
     acknowledged: bool
 
     def read(self) -> bytes:
@@ -39,13 +40,15 @@ class Outbox:
             torn.unlink()
 
     @persisting
-    def put(self, kind: SubmissionKind, number: int, epoch: int, body: bytes) -> PreparedSubmission:
+    def put(
+        self, kind: SubmissionKind, number: RoundNumber, epoch: EpochNumber, body: bytes
+    ) -> PreparedSubmission:
         """Durable before it returns."""
         path = self._folder / f"round-{number}-{kind.name}-epoch-{epoch}.prepared"
         write_durably(path, body)
         return PreparedSubmission(path, number, kind.name, epoch, acknowledged=False)
 
-    def find(self, kind: SubmissionKind, number: int) -> PreparedSubmission | None:
+    def find(self, kind: SubmissionKind, number: RoundNumber) -> PreparedSubmission | None:
         wanted = (kind.name, number)
         return next((one for one in self._all() if (one.kind, one.round) == wanted), None)
 
@@ -62,7 +65,7 @@ class Outbox:
         prepared.path.unlink()
 
     @persisting
-    def clear(self, settled: int) -> None:
+    def clear(self, settled: RoundNumber) -> None:
         """Removes the updates of settled rounds, and what else belongs to rounds before the last
         of them: of that one a later phase may still ask for something."""
         for one in self._all():
@@ -75,7 +78,6 @@ class Outbox:
             name = _NAME.fullmatch(path.name)
             if name is not None:
                 kind, acknowledged = name[2] or UPDATE.name, name[4] == "acknowledged"
-                found.append(
-                    PreparedSubmission(path, int(name[1]), kind, int(name[3]), acknowledged)
-                )
+                number, epoch = RoundNumber(int(name[1])), EpochNumber(int(name[3]))
+                found.append(PreparedSubmission(path, number, kind, epoch, acknowledged))
         return found

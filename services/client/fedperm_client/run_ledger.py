@@ -6,6 +6,7 @@ its ledger has released who knows what.
 
 from dataclasses import dataclass
 
+from fedperm.ids import RoundNumber, RunName
 from fedperm.noise.law import NoiseSampler, exact_delta, sampler_epsilon
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.ledger import Charge, Ledger
@@ -40,7 +41,7 @@ class RunLedger:
     """One run's part of the ledger."""
 
     ledger: Ledger
-    run: str
+    run: RunName
     event: ShuffledLaplace
     noise: NoiseSampler
 
@@ -49,7 +50,7 @@ class RunLedger:
         digest = sha256_of(upload.read())
         self.ledger.charge(Charge(self.run, upload.round, self.event, digest, self.noise.eta))
 
-    def has_charged(self, number: int) -> bool:
+    def has_charged(self, number: RoundNumber) -> bool:
         """Whether an update of this round may have left."""
         return any((one.run, one.round) == (self.run, number) for one in self.ledger.charges())
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from fedperm.ids import EpochNumber, RoundNumber, RunName
 from fedperm.protocol import PROTOCOL
 from fedperm.run_document import FrozenDocument
 from fedperm.services import AGGREGATOR, KEY_SERVER
@@ -26,11 +27,11 @@ from fedperm_client.peers import Peers
 @dataclass(frozen=True)
 class Session:
     identity: ClientIdentity
-    run: str
+    run: RunName
     peers: Peers
     access: Access
 
-    async def release(self, epoch: int) -> str:
+    async def release(self, epoch: EpochNumber) -> str:
         """The signed, sealed secret key of an epoch."""
         released = await self.access.using(
             KEY_SERVER,
@@ -75,7 +76,7 @@ class Session:
             ),
         )
 
-    async def next_task(self, settled: int, wait_seconds: float) -> Task:
+    async def next_task(self, settled: RoundNumber, wait_seconds: float) -> Task:
         return await self.access.using(
             AGGREGATOR,
             lambda token: self.peers.aggregator.next_task(
@@ -84,7 +85,12 @@ class Session:
         )
 
     async def submit(
-        self, kind: SubmissionKind, document: FrozenDocument, number: int, epoch: int, body: bytes
+        self,
+        kind: SubmissionKind,
+        document: FrozenDocument,
+        number: RoundNumber,
+        epoch: EpochNumber,
+        body: bytes,
     ) -> SubmissionReceipt:
         """With a manifest that says whose it is and what for."""
         manifest = Manifest(
@@ -106,7 +112,7 @@ class Session:
             ),
         )
 
-    async def submission(self, kind: SubmissionKind, number: int) -> SubmissionReport:
+    async def submission(self, kind: SubmissionKind, number: RoundNumber) -> SubmissionReport:
         """What became of it."""
         return await self.access.using(
             AGGREGATOR,
@@ -115,19 +121,19 @@ class Session:
             ),
         )
 
-    async def outcome(self, number: int) -> RoundOutcome:
+    async def outcome(self, number: RoundNumber) -> RoundOutcome:
         return await self.access.using(
             AGGREGATOR,
             lambda token: self.peers.aggregator.outcome(self.run, number, token),
         )
 
-    async def aggregate(self, number: int, most_octets: int) -> bytes:
+    async def aggregate(self, number: RoundNumber, most_octets: int) -> bytes:
         return await self.access.using(
             AGGREGATOR,
             lambda token: self.peers.aggregator.aggregate(self.run, number, token, most_octets),
         )
 
-    async def report(self, number: int, report: ClientReport) -> None:
+    async def report(self, number: RoundNumber, report: ClientReport) -> None:
         await self.access.using(
             AGGREGATOR,
             lambda token: self.peers.aggregator.report(

@@ -16,7 +16,7 @@ from fedperm.schemes.registry import DEFAULT_KEY_BITS
 from fedperm.services import CLIENT
 from fedperm.settings import Settings, read_secret
 from fedperm.wire.enrolment_token import EnrolmentToken, parse_token
-from fedperm.wire.message import Name
+from fedperm.wire.message import KeyField, RunField
 from fedperm_client.ceilings import Ceilings
 
 Positive = Annotated[float, Field(gt=0)]
@@ -31,8 +31,8 @@ class ClientSettings(Settings):
     keyserver_url: Url
     aggregator_url: Url
     ca_file: Path | None = None
-    run: Name
-    key: Name
+    run: RunField
+    key: KeyField
     enrolment_token: SecretStr | None = None
     enrolment_token_file: Path | None = None
     state_directory: Path

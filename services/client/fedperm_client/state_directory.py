@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
+from fedperm.ids import RunName
 from fedperm_client.errors import StateError
 
 LAYOUT = 2
@@ -89,7 +90,7 @@ class StateDirectory:
     def mark_layout(self) -> None:
         write_durably(self.layout, f"{LAYOUT}\n".encode())
 
-    def run(self, name: str) -> RunDirectory:
+    def run(self, name: RunName) -> RunDirectory:
         directory = RunDirectory(self.path / "runs" / name)
         directory.outbox.mkdir(parents=True, exist_ok=True, mode=0o700)
         return directory

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fedperm.errors import BudgetError, UntrustedError
+from fedperm.ids import RoundNumber
 from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import Phase, SubmissionState, Task
 from fedperm_client.epoch_keys import EpochKey
@@ -55,7 +56,7 @@ def _train_and_randomize(run: JoinedRun) -> NDArray[Any]:
 
 
 def _encrypt_and_keep(
-    run: JoinedRun, number: int, coded: NDArray[Any], key: EpochKey
+    run: JoinedRun, number: RoundNumber, coded: NDArray[Any], key: EpochKey
 ) -> PreparedSubmission:
     with run.measured.timing("encrypt"):
         body = run.preparation.encrypt(coded, key)

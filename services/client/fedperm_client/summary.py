@@ -10,17 +10,18 @@ from pydantic import ValidationError
 
 from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
+from fedperm.ids import EpochNumber, RoundNumber
 from fedperm.wire.aggregator import ClientReport, ClientSeconds, RoundState, RunState, TestMetrics
-from fedperm.wire.message import Lax, Many, Message, Name, Sha256
+from fedperm.wire.message import ClientField, Lax, Many, Message, RunField, Sha256
 
 
 class RoundRecord(Message):
     """`included`: this client's update is in the sum. The hash is that of the parameters after
     the round."""
 
-    round: int
+    round: RoundNumber
     state: Lax[RoundState]
-    epoch: int
+    epoch: EpochNumber
     contributors: int
     included: bool
     report: ClientReport
@@ -42,7 +43,7 @@ class History:
         """One a round: the first, should the client have replayed it."""
         if not self._path.exists():
             return ()
-        by_round: dict[int, RoundRecord] = {}
+        by_round: dict[RoundNumber, RoundRecord] = {}
         for line in self._path.read_text().splitlines():
             try:
                 record = RoundRecord.model_validate_json(line)
@@ -57,9 +58,9 @@ class Summary(Message):
     client measured. `privacy` is the report of the whole run, null without noise; the ledger's
     `epsilon_spent` counts what this client sent, in all runs with this state directory."""
 
-    run: Name
+    run: RunField
     document: Sha256
-    client: Name
+    client: ClientField
     state: Lax[RunState]
     rounds: int
     rounds_included: int

@@ -7,6 +7,7 @@ from random import Random
 
 from fedperm.clock import Clock
 from fedperm.errors import ForbiddenError, UnauthenticatedError, UntrustedError
+from fedperm.ids import EpochNumber, KeyName
 from fedperm.services import service_for
 from fedperm.wire.key_server import AccessTokenRequest, GrantedAccess, ReleasedKey
 from fedperm.wire.public_keys import signing_key
@@ -61,7 +62,7 @@ class Access:
         self.metrics.access_tokens.labels(wanted.audience).inc()
         return GrantedAccess(access_token=self.authority.sign(token), expires_at=token.exp)
 
-    def release(self, key: str, number: int, bearer: AccessToken) -> ReleasedKey:
+    def release(self, key: KeyName, number: EpochNumber, bearer: AccessToken) -> ReleasedKey:
         """The client's part of an epoch's secret key, sealed to the client and signed.
 
         Made first and recorded by its hash; it leaves once the record is committed. The log

@@ -7,6 +7,7 @@ token since: the first answer may have been lost.
 import hmac
 
 from fedperm.errors import GoneError, InvalidRequestError, UnauthenticatedError
+from fedperm.ids import ClientName
 from fedperm_keyserver.records import (
     Admitted,
     Attempt,
@@ -58,7 +59,7 @@ def _check_live(token: Token, now: float) -> None:
         raise GoneError(f"all {token.uses} uses of the enrolment token are taken", hint)
 
 
-def check_token_name(client: str | None, uses: int) -> None:
+def check_token_name(client: ClientName | None, uses: int) -> None:
     """Whether a new token may be for this name, if it is for one."""
     if client is None:
         return
@@ -73,10 +74,10 @@ def check_token_name(client: str | None, uses: int) -> None:
         )
 
 
-def generated_name(ordinal: int) -> str:
-    return f"client-{ordinal}"
+def generated_name(ordinal: int) -> ClientName:
+    return ClientName(f"client-{ordinal}")
 
 
-def is_generated_name(name: str) -> bool:
+def is_generated_name(name: ClientName) -> bool:
     """Such names are given to nobody else, so that they cannot be taken."""
     return name.startswith("client-") and name.removeprefix("client-").isdecimal()

@@ -7,6 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from fedperm.clock import Clock
 from fedperm.errors import SealedError
+from fedperm.ids import EpochNumber, KeyName
 from fedperm.services import KEY_SERVER
 from fedperm.wire.key_server import Identity
 from fedperm.wire.public_keys import fingerprint, sealing_key, signing_key, to_text
@@ -58,7 +59,7 @@ class Authority:
     def sign(self, statement: Statement) -> str:
         return sign(statement, self.vault.signing_key)
 
-    def make_epoch(self, dealt: Dealt, key: str, number: int, now: float) -> Epoch:
+    def make_epoch(self, dealt: Dealt, key: KeyName, number: EpochNumber, now: float) -> Epoch:
         """What was dealt, with its number: the public half signed, the secret half wrapped."""
         public = dealt.public_key
         record = EpochRecord(

@@ -6,6 +6,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from fedperm.clock import Clock
 from fedperm.errors import ConflictError, FedPermError, InvalidRequestError, UnauthenticatedError
+from fedperm.ids import ClientName, EpochNumber, KeyName
 from fedperm.wire.enrolment_token import parse_token
 from fedperm.wire.key_server import (
     ClientList,
@@ -32,7 +33,7 @@ class Clients:
     clock: Clock
     metrics: KeyServerMetrics
 
-    def enrol(self, key: str, enrolment: Enrolment) -> tuple[Enrolled, bool]:
+    def enrol(self, key: KeyName, enrolment: Enrolment) -> tuple[Enrolled, bool]:
         """The client, and whether it is new."""
         try:
             client, is_new = self._enrol(key, enrolment)
@@ -48,10 +49,10 @@ class Clients:
         )
         return enrolled, is_new
 
-    def all(self, key: str) -> ClientList:
+    def all(self, key: KeyName) -> ClientList:
         return ClientList(clients=tuple(_status(client) for client in self.stores.clients.all(key)))
 
-    def revoke(self, key: str, name: str) -> Revocation:
+    def revoke(self, key: KeyName, name: ClientName) -> Revocation:
         """With a new epoch in the same transaction: the client knows the shared key."""
         client = self.stores.clients.get(key, name)
         if client.revoked_into is None:
@@ -60,7 +61,7 @@ class Clients:
             epoch = self.keys.epoch(key, client.revoked_into).record
         return Revocation(client=name, epoch=SignedEpoch(record=epoch))
 
-    def _enrol(self, key: str, enrolment: Enrolment) -> tuple[Client, bool]:
+    def _enrol(self, key: KeyName, enrolment: Enrolment) -> tuple[Client, bool]:
         fingerprint = self.authority.identity.fingerprint
         token = parse_token(enrolment.token)
         if token.fingerprint != fingerprint:
@@ -82,7 +83,8 @@ class Clients:
         key = self.stores.keys.get(client.key)
         dealt = self.keys.deal(key.scheme_spec, key.keys)
         while True:
-            number, now = self.stores.keys.get(client.key).latest_epoch + 1, self.clock.now()
+            latest, now = self.stores.keys.get(client.key).latest_epoch, self.clock.now()
+            number = EpochNumber(latest + 1)
             epoch = self.authority.make_epoch(dealt, client.key, number, now)
             made = self.stores.clients.revoke(client, epoch, now)
             if made is not None:

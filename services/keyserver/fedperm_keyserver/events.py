@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
+from fedperm.ids import ClientName, EpochNumber, KeyName
+
 Detail = str | int | None
 
 
@@ -34,11 +36,11 @@ class KeyCreated(Event):
 
     kind = "key-created"
 
-    key: str
+    key: KeyName
     scheme: str
     parameters: Mapping[str, int]
     keys: str
-    epoch: int
+    epoch: EpochNumber
     key_id: str
 
     def details(self) -> dict[str, Detail]:
@@ -56,8 +58,8 @@ class KeyCreated(Event):
 class KeyRotated(Event):
     kind = "key-rotated"
 
-    key: str
-    epoch: int
+    key: KeyName
+    epoch: EpochNumber
     key_id: str
     why: str
 
@@ -66,17 +68,17 @@ class KeyRotated(Event):
 class TokenMinted(Event):
     kind = "token-minted"
 
-    key: str
+    key: KeyName
     token: str
     uses: int
-    client: str | None
+    client: ClientName | None
 
 
 @dataclass(frozen=True)
 class TokenRevoked(Event):
     kind = "token-revoked"
 
-    key: str
+    key: KeyName
     token: str
     why: str
 
@@ -85,8 +87,8 @@ class TokenRevoked(Event):
 class ClientEnrolled(Event):
     kind = "client-enrolled"
 
-    key: str
-    client: str
+    key: KeyName
+    client: ClientName
     ordinal: int
     token: str
     signing_key: str
@@ -97,7 +99,7 @@ class ClientEnrolled(Event):
 class EnrolmentRefused(Event):
     kind = "enrolment-refused"
 
-    key: str
+    key: KeyName
     token: str
     signing_key: str
     why: str
@@ -109,9 +111,9 @@ class ClientRevoked(Event):
 
     kind = "client-revoked"
 
-    key: str
-    client: str
-    epoch: int
+    key: KeyName
+    client: ClientName
+    epoch: EpochNumber
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,8 @@ class KeyReleased(Event):
 
     kind = "key-released"
 
-    key: str
-    epoch: int
+    key: KeyName
+    epoch: EpochNumber
     key_id: str
-    client: str
+    client: ClientName
     release_sha256: str

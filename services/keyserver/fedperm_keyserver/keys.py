@@ -9,6 +9,7 @@ from random import Random
 
 from fedperm.clock import Clock
 from fedperm.errors import ConflictError
+from fedperm.ids import EpochNumber, KeyName
 from fedperm.wire.key_server import KeyList, KeyRequest, KeyStatus, SignedEpoch
 from fedperm.wire.statements import SchemeSpec
 from fedperm_keyserver.authority import Authority
@@ -25,13 +26,13 @@ class Keys:
     randomness: Random
     insecure_for_tests: bool = False
 
-    def create(self, name: str, wanted: KeyRequest) -> tuple[KeyStatus, bool]:
+    def create(self, name: KeyName, wanted: KeyRequest) -> tuple[KeyStatus, bool]:
         """The key, and whether it is new."""
         kept, is_new = self.stores.keys.find(name), False
         if kept is None:
             dealt = self.deal(wanted.scheme, wanted.keys)
             now = self.clock.now()
-            first = self.authority.make_epoch(dealt, name, 1, now)
+            first = self.authority.make_epoch(dealt, name, EpochNumber(1), now)
             key = Key(
                 name=name,
                 scheme=wanted.scheme.name,
@@ -49,16 +50,16 @@ class Keys:
             )
         return _status(kept), is_new
 
-    def status(self, name: str) -> KeyStatus:
+    def status(self, name: KeyName) -> KeyStatus:
         return _status(self.stores.keys.get(name))
 
     def all(self) -> KeyList:
         return KeyList(keys=tuple(_status(key) for key in self.stores.keys.all()))
 
-    def epoch(self, name: str, number: int) -> SignedEpoch:
+    def epoch(self, name: KeyName, number: EpochNumber) -> SignedEpoch:
         return SignedEpoch(record=self.stores.keys.epoch(name, number).record)
 
-    def rotate(self, name: str, number: int) -> tuple[SignedEpoch, bool]:
+    def rotate(self, name: KeyName, number: EpochNumber) -> tuple[SignedEpoch, bool]:
         """The epoch, and whether it is new. It is asked for by its number, so that a repeated
         request does not rotate twice."""
         key = self.stores.keys.get(name)

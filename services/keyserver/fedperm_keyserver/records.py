@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from fedperm.ids import ClientName, EpochNumber, KeyName
 from fedperm.wire.statements import SchemeSpec
 
 
@@ -19,11 +20,11 @@ class Key:
     """A name that clients enrol for; `key_id` is the fingerprint of its latest epoch. `keys` says
     who holds what of its epochs (`fedperm_secret.custody`)."""
 
-    name: str
+    name: KeyName
     scheme: str
     parameters: dict[str, int]
     keys: str
-    latest_epoch: int
+    latest_epoch: EpochNumber
     key_id: str
     created_at: float
 
@@ -36,8 +37,8 @@ class Key:
 class Epoch:
     """One key: its signed public half, and what the dealer keeps of the secret half, wrapped."""
 
-    key: str
-    number: int
+    key: KeyName
+    number: EpochNumber
     key_id: str
     record: str
     wrapped: bytes = field(repr=False)
@@ -49,13 +50,13 @@ class Token:
     """An enrolment token; of its secret only the hash."""
 
     id: str
-    key: str
+    key: KeyName
     secret_sha256: bytes = field(repr=False)
     uses: int
     used: int
     expires_at: float
     revoked: bool
-    client: str | None
+    client: ClientName | None
 
     def is_live(self, now: float) -> bool:
         """Somebody may still enrol with it."""
@@ -66,22 +67,22 @@ class Token:
 class Client:
     """An enrolled client; `revoked_into` is the epoch that its revocation made."""
 
-    key: str
-    name: str
+    key: KeyName
+    name: ClientName
     ordinal: int
     token: str
     signing_key: str
     sealing_key: str
     enrolled_at: float
     revoked_at: float | None = None
-    revoked_into: int | None = None
+    revoked_into: EpochNumber | None = None
 
 
 @dataclass(frozen=True)
 class Attempt:
     """What a client tries to enrol with; of the token's secret only the hash."""
 
-    key: str
+    key: KeyName
     token: str
     secret_sha256: bytes = field(repr=False)
     signing_key: str

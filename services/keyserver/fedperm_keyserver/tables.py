@@ -1,16 +1,31 @@
 """Tables. Unique constraints protect what must be unique, whichever database it is."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from sqlalchemy import JSON, CheckConstraint, ForeignKey, ForeignKeyConstraint, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Integer,
+    String,
+    UniqueConstraint,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from fedperm.ids import ClientName, EpochNumber, KeyName
 from fedperm.wire.key_server import AuditEntry
 from fedperm_keyserver.records import Client, Epoch, Key, StoredIdentity, Token
 
 
 class Base(DeclarativeBase):
     """Base of all tables."""
+
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        KeyName: String,
+        ClientName: String,
+        EpochNumber: Integer,
+    }
 
 
 class IdentityRow(Base):
@@ -30,8 +45,8 @@ class IdentityRow(Base):
 class KeyRow(Base):
     __tablename__ = "keys"
 
-    name: Mapped[str] = mapped_column(primary_key=True)
-    latest_epoch: Mapped[int]
+    name: Mapped[KeyName] = mapped_column(primary_key=True)
+    latest_epoch: Mapped[EpochNumber]
     key_id: Mapped[str]
     created_at: Mapped[float]
     scheme: Mapped[str]
@@ -53,8 +68,8 @@ class KeyRow(Base):
 class EpochRow(Base):
     __tablename__ = "epochs"
 
-    key: Mapped[str] = mapped_column(ForeignKey("keys.name"), primary_key=True)
-    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    key: Mapped[KeyName] = mapped_column(ForeignKey("keys.name"), primary_key=True)
+    number: Mapped[EpochNumber] = mapped_column(primary_key=True, autoincrement=False)
     key_id: Mapped[str] = mapped_column(unique=True)
     signed_record: Mapped[str]
     wrapped: Mapped[bytes]
@@ -71,13 +86,13 @@ class TokenRow(Base):
     __table_args__ = (CheckConstraint("used <= uses"),)
 
     id: Mapped[str] = mapped_column(primary_key=True)
-    key: Mapped[str] = mapped_column(ForeignKey("keys.name"), index=True)
+    key: Mapped[KeyName] = mapped_column(ForeignKey("keys.name"), index=True)
     secret_sha256: Mapped[bytes]
     uses: Mapped[int]
     used: Mapped[int]
     expires_at: Mapped[float]
     revoked: Mapped[bool]
-    client: Mapped[str | None]
+    client: Mapped[ClientName | None]
 
     def record(self) -> Token:
         return Token(
@@ -98,15 +113,15 @@ class ClientRow(Base):
     __tablename__ = "clients"
     __table_args__ = (UniqueConstraint("key", "ordinal"), UniqueConstraint("key", "signing_key"))
 
-    key: Mapped[str] = mapped_column(ForeignKey("keys.name"), primary_key=True)
-    name: Mapped[str] = mapped_column(primary_key=True)
+    key: Mapped[KeyName] = mapped_column(ForeignKey("keys.name"), primary_key=True)
+    name: Mapped[ClientName] = mapped_column(primary_key=True)
     ordinal: Mapped[int]
     token: Mapped[str] = mapped_column(ForeignKey("enrolment_tokens.id"))
     signing_key: Mapped[str]
     sealing_key: Mapped[str]
     enrolled_at: Mapped[float]
     revoked_at: Mapped[float | None]
-    revoked_into: Mapped[int | None]
+    revoked_into: Mapped[EpochNumber | None]
 
     def record(self) -> Client:
         return Client(
@@ -128,8 +143,8 @@ class UsedAssertionRow(Base):
     __tablename__ = "used_assertions"
     __table_args__ = (ForeignKeyConstraint(["key", "client"], ["clients.key", "clients.name"]),)
 
-    key: Mapped[str] = mapped_column(primary_key=True)
-    client: Mapped[str] = mapped_column(primary_key=True)
+    key: Mapped[KeyName] = mapped_column(primary_key=True)
+    client: Mapped[ClientName] = mapped_column(primary_key=True)
     jti: Mapped[str] = mapped_column(primary_key=True)
     forget_after: Mapped[float] = mapped_column(index=True)
 

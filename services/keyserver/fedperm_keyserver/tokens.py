@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from random import Random
 
 from fedperm.clock import Clock
+from fedperm.ids import KeyName
 from fedperm.wire.enrolment_token import SECRET_OCTETS, EnrolmentToken
 from fedperm.wire.key_server import MintedToken, TokenList, TokenRequest, TokenStatus
 from fedperm_keyserver.admission import check_token_name
@@ -21,7 +22,7 @@ class Tokens:
     clock: Clock
     randomness: Random
 
-    def mint(self, key: str, wanted: TokenRequest) -> MintedToken:
+    def mint(self, key: KeyName, wanted: TokenRequest) -> MintedToken:
         """The only time that the secret is shown."""
         check_token_name(wanted.client, wanted.uses)
         minted = EnrolmentToken(
@@ -43,10 +44,10 @@ class Tokens:
         self.stores.tokens.mint(token, now)
         return MintedToken(token=minted.text, status=_status(token))
 
-    def all(self, key: str) -> TokenList:
+    def all(self, key: KeyName) -> TokenList:
         return TokenList(tokens=tuple(_status(token) for token in self.stores.tokens.all(key)))
 
-    def revoke(self, key: str, identifier: str) -> TokenStatus:
+    def revoke(self, key: KeyName, identifier: str) -> TokenStatus:
         return _status(self.stores.tokens.revoke(key, identifier, self.clock.now()))
 
 

@@ -10,6 +10,7 @@ from random import Random
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from fedperm.errors import SettingsError
+from fedperm.ids import EpochNumber, KeyName
 from fedperm.wire.public_keys import text_of
 from fedperm_keyserver.records import Epoch, StoredIdentity
 from fedperm_secret.at_rest import KeyEncryptionKey, unwrap_epoch_secret, wrap_epoch_secret
@@ -34,7 +35,7 @@ class Vault:
     signing_key: Ed25519PrivateKey = field(repr=False)
     randomness: Random
 
-    def put_away(self, secret: bytes, key: str, epoch: int) -> bytes:
+    def put_away(self, secret: bytes, key: KeyName, epoch: EpochNumber) -> bytes:
         return wrap_epoch_secret(secret, self.kek, self.randomness, key=key, epoch=epoch)
 
     def take_out(self, epoch: Epoch) -> bytes:

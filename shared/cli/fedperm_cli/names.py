@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import TypeAdapter, ValidationError
 
+from fedperm.ids import RunName
 from fedperm.wire.message import Name
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
@@ -23,11 +24,13 @@ def _argument(what: str, metavar: str) -> Any:
     return typer.Argument(metavar=metavar, help=what, parser=checked_name, show_default=False)
 
 
-KeyName = Annotated[str, _argument("Name of the key.", "KEY")]
-ClientName = Annotated[str, _argument("Name of the client.", "CLIENT")]
-RunName = Annotated[str, _argument("Name of the run.", "RUN")]
+KeyArgument = Annotated[str, _argument("Name of the key.", "KEY")]
+ClientArgument = Annotated[str, _argument("Name of the client.", "CLIENT")]
+RunArgument = Annotated[str, _argument("Name of the run.", "RUN")]
+"""Of `str`: help shows an argument's type as Python writes it. Commands make ids of them."""
+
 RunNames = Annotated[
-    list[str],
+    list[RunName],
     typer.Option(
         "--run",
         metavar="RUN",

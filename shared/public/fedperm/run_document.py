@@ -21,7 +21,16 @@ from fedperm.schemes.scheme import MAX_CLIENTS, PublicKey, Scheme
 from fedperm.uploads.form import UpdateTerms
 from fedperm.uploads.registry import UPLOAD_FORMS
 from fedperm.wire.body import Body
-from fedperm.wire.message import MOST_NAMED, Lax, Many, Message, Name, Sha256, place_of
+from fedperm.wire.message import (
+    MOST_NAMED,
+    KeyField,
+    Lax,
+    Many,
+    Message,
+    RunField,
+    Sha256,
+    place_of,
+)
 from fedperm.wire.public_keys import KeyText
 from fedperm.wire.statements import EpochRecord, Parameter, SchemeSpec
 
@@ -151,7 +160,7 @@ class KeySpec(Message):
     """The key's name, the parameters of its scheme, and whose signature makes a key epoch or an
     access token of this run."""
 
-    key: Name
+    key: KeyField
     parameters: Annotated[dict[str, Parameter], Field(max_length=16)]
     signing_key: KeyText
 
@@ -161,7 +170,7 @@ class RunDocument(Message):
     admit it by a switch of its own as well."""
 
     protocol: Protocol = PROTOCOL
-    run: Name
+    run: RunField
     axes: Axes = Axes()
     task: TaskSpec
     model: ModelSpec

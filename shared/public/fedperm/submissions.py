@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from fedperm.blobs.store import BlobRef
+from fedperm.ids import ClientName, RoundNumber
 from fedperm.registry import Registry
 from fedperm.run_document import RunDocument
 from fedperm.uploads.form import Accepted, UpdateTerms, examine
@@ -23,8 +24,8 @@ class RoundContext:
     written already. Worker processes get it."""
 
     terms: UpdateTerms
-    round: int
-    client: str
+    round: RoundNumber
+    client: ClientName
     aggregate: BlobRef | None
 
 

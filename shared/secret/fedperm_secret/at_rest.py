@@ -11,6 +11,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from fedperm.errors import SealedError, SettingsError
+from fedperm.ids import EpochNumber, KeyName
 
 KEY_OCTETS = 32
 _NONCE_OCTETS = 12
@@ -53,14 +54,16 @@ class KeyEncryptionKey:
 
 
 def wrap_epoch_secret(
-    secret: bytes, kek: KeyEncryptionKey, randomness: Random, *, key: str, epoch: int
+    secret: bytes, kek: KeyEncryptionKey, randomness: Random, *, key: KeyName, epoch: EpochNumber
 ) -> bytes:
     return kek.wrap(secret, _purpose(key, epoch), randomness)
 
 
-def unwrap_epoch_secret(wrapped: bytes, kek: KeyEncryptionKey, *, key: str, epoch: int) -> bytes:
+def unwrap_epoch_secret(
+    wrapped: bytes, kek: KeyEncryptionKey, *, key: KeyName, epoch: EpochNumber
+) -> bytes:
     return kek.unwrap(wrapped, _purpose(key, epoch))
 
 
-def _purpose(key: str, epoch: int) -> str:
+def _purpose(key: KeyName, epoch: EpochNumber) -> str:
     return f"fedperm/1 secret key at rest\x00{key}\x00{epoch}"

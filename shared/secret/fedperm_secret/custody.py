@@ -10,6 +10,7 @@ from random import Random
 from typing import ClassVar, Protocol
 
 from fedperm.axes import KEYS
+from fedperm.ids import ClientName
 from fedperm.registry import Registry
 from fedperm.schemes.scheme import PublicKey, Scheme
 from fedperm_secret.access import SECRET_KEY_ACCESS
@@ -37,7 +38,7 @@ class Custody(Protocol):
         """Takes seconds."""
         ...
 
-    def part_of(self, client: str, kept: bytes) -> bytes:
+    def part_of(self, client: ClientName, kept: bytes) -> bytes:
         """What this client is given of an epoch."""
         ...
 
@@ -57,7 +58,11 @@ class SharedKey:
         kept = secret_scheme.to_bytes(key, SECRET_KEY_ACCESS)
         return Dealt(self.name, scheme, key.public_key, kept)
 
-    def part_of(self, client: str, kept: bytes) -> bytes:  # noqa: ARG002 (the same for everybody)
+    def part_of(
+        self,
+        client: ClientName,  # noqa: ARG002 (the same for everybody)
+        kept: bytes,
+    ) -> bytes:
         return kept
 
     def receive(self, part: bytes, scheme: Scheme) -> SecretKey:

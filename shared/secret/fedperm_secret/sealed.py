@@ -9,16 +9,29 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
 from fedperm.errors import UntrustedError
+from fedperm.ids import ClientName, EpochNumber, KeyName
 
 _SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
 
 
-def seal(secret: bytes, recipient: X25519PublicKey, *, key: str, epoch: int, client: str) -> bytes:
+def seal(
+    secret: bytes,
+    recipient: X25519PublicKey,
+    *,
+    key: KeyName,
+    epoch: EpochNumber,
+    client: ClientName,
+) -> bytes:
     return _SUITE.encrypt(secret, recipient, info=_info(key, epoch, client))
 
 
 def open_sealed(
-    sealed: bytes, recipient: X25519PrivateKey, *, key: str, epoch: int, client: str
+    sealed: bytes,
+    recipient: X25519PrivateKey,
+    *,
+    key: KeyName,
+    epoch: EpochNumber,
+    client: ClientName,
 ) -> bytes:
     try:
         return _SUITE.decrypt(sealed, recipient, info=_info(key, epoch, client))
@@ -29,5 +42,5 @@ def open_sealed(
         ) from None
 
 
-def _info(key: str, epoch: int, client: str) -> bytes:
+def _info(key: KeyName, epoch: EpochNumber, client: ClientName) -> bytes:
     return f"fedperm/1 secret key\x00{key}\x00{epoch}\x00{client}".encode()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from fedperm.ids import RoundNumber, RunName
 from fedperm.web.rate_limit import RateLimit
 from fedperm.wire.aggregator import RoundReport
 from fedperm_aggregator.dashboard.live import Live
@@ -21,8 +22,8 @@ class Dashboard:
     live: Live
     sources: Sources
 
-    def facts(self, run: str) -> Facts:
+    def facts(self, run: RunName) -> Facts:
         return facts(self.sources.documents.of(run))
 
-    def round(self, run: str, number: int) -> RoundReport:
+    def round(self, run: RunName, number: RoundNumber) -> RoundReport:
         return self.sources.rounds.report(run, number)

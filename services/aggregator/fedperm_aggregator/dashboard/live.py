@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 
+from fedperm.ids import RunName
 from fedperm.wire.aggregator import RunList
 from fedperm.wire.message import Message
 from fedperm_aggregator.dashboard.observer import Observer, Sources
@@ -14,6 +15,8 @@ LOOK_SECONDS = 1.0
 """What clients do is in no event: a page looks this often."""
 PACE_SECONDS = 0.25
 """News come together, at most so often."""
+_NO_RUN = RunName("")
+"""Nothing is announced of it: its watch wakes only when the aggregator stops."""
 
 MayGoOn = Callable[[], bool]
 
@@ -32,7 +35,7 @@ class Live:
         self._sources = sources
         self._notifier = notifier
 
-    async def run(self, run: str, after: int, may_go_on: MayGoOn) -> AsyncIterator[News | None]:
+    async def run(self, run: RunName, after: int, may_go_on: MayGoOn) -> AsyncIterator[News | None]:
         """None now and then, to show that the connection lives. Ends with the session, or with
         the aggregator."""
         observer = Observer(self._sources, run, after)
@@ -55,11 +58,11 @@ class Live:
                 seen = newest
                 yield News(0, "runs", newest)
 
-        async for news in self._follow("", look, may_go_on):
+        async for news in self._follow(_NO_RUN, look, may_go_on):
             yield news
 
     async def _follow(
-        self, run: str, look: Callable[[], Iterator[News]], may_go_on: MayGoOn
+        self, run: RunName, look: Callable[[], Iterator[News]], may_go_on: MayGoOn
     ) -> AsyncIterator[News | None]:
         loop = asyncio.get_running_loop()
         alive_at = loop.time()

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fedperm.clock import Clock
+from fedperm.ids import EpochNumber, RoundNumber, RunName
 from fedperm.wire.aggregator import RoundReport
 from fedperm.wire.events import Event, FoldAdvanced
 from fedperm.wire.message import Message
@@ -37,7 +38,7 @@ class Sources:
     participants: Participants
     clock: Clock
 
-    def key(self, run: str, epoch: int) -> Key | None:
+    def key(self, run: RunName, epoch: EpochNumber) -> Key | None:
         if epoch == 0:
             return None
         document = self.documents.of(run).content
@@ -46,7 +47,7 @@ class Sources:
 
 
 class Observer:
-    def __init__(self, sources: Sources, run: str, after: int) -> None:
+    def __init__(self, sources: Sources, run: RunName, after: int) -> None:
         """`after` is the position of a page that was here before, else 0."""
         self._sources = sources
         self._run = run
@@ -68,10 +69,10 @@ class Observer:
         """The position first: what happens meanwhile is told twice rather than never."""
         self.position = self._sources.stores.events.newest()
         newest = self._sources.runs.status(self._run).round
-        return self._reports(range(max(1, newest - MOST_ROUNDS + 1), newest + 1))
+        return self._reports(map(RoundNumber, range(max(1, newest - MOST_ROUNDS + 1), newest + 1)))
 
     def _changed(self) -> tuple[RoundReport, ...]:
-        numbers: set[int] = set()
+        numbers: set[RoundNumber] = set()
         while news := self._sources.stores.events.of_run(self._run, self.position):
             numbers |= {event.round for event in news if event.round}
             self.position = news[-1].id
@@ -79,7 +80,7 @@ class Observer:
                 self._note(event)
         return self._reports(sorted(numbers))
 
-    def _reports(self, numbers: Iterable[int]) -> tuple[RoundReport, ...]:
+    def _reports(self, numbers: Iterable[RoundNumber]) -> tuple[RoundReport, ...]:
         return tuple(self._sources.rounds.report(self._run, number) for number in numbers)
 
     def _note(self, event: Event) -> None:
@@ -101,5 +102,5 @@ class Observer:
             privacy=privacy_view(s.documents.of(run).content, status.round),
         )
 
-    def _newest(self, number: int) -> RoundReport | None:
+    def _newest(self, number: RoundNumber) -> RoundReport | None:
         return self._sources.rounds.report(self._run, number) if number else None

@@ -10,6 +10,7 @@ from itertools import islice
 from statistics import median_low
 
 from fedperm.errors import ParameterError
+from fedperm.ids import RoundNumber
 from fedperm.noise.law import sampler_epsilon
 from fedperm.noise.table_sampler import ACCURATE_BITS
 from fedperm.phase_seconds import phase_seconds
@@ -123,7 +124,7 @@ def _without_update(newest: RoundReport, now: float) -> Standing:
 class Fold:
     """How far the fold of a round was when it was last heard of."""
 
-    round: int
+    round: RoundNumber
     phase: str
     done: int
     total: int

@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from fedperm.ids import ClientName, EpochNumber, RoundNumber, RunName
 from fedperm.phase_seconds import PhaseSeconds
 from fedperm.wire.aggregator import Phase, RoundState, RunStatus
 from fedperm.wire.message import Lax, Many, Message
@@ -25,7 +26,7 @@ class Standing(StrEnum):
 class Client(Message):
     """`doing` is by its last heartbeat; `reason` why it was rejected."""
 
-    client: str
+    client: ClientName
     online: bool
     doing: Lax[Phase]
     standing: Lax[Standing]
@@ -46,7 +47,7 @@ class Key(Message):
     scheme: str
     name: str
     bits: int
-    epoch: int
+    epoch: EpochNumber
     fingerprint: str
     signing_key: str
 
@@ -85,7 +86,7 @@ class Now(Message):
 class Facts(Message):
     """What never changes: the run's document in a few numbers. Octets are exact."""
 
-    run: str
+    run: RunName
     document: str
     task: str
     parameters: int
@@ -110,7 +111,7 @@ class Ledgers(Message):
     """Of the client that has spent the largest part of its budget, and how many have reported."""
 
     clients: int
-    client: str
+    client: ClientName
     epsilon: float
     budget: float
     delta: float
@@ -122,7 +123,7 @@ class Ledgers(Message):
 class Trouble(Message):
     """A client that was asked, and is not in the sum."""
 
-    client: str
+    client: ClientName
     standing: Lax[Standing]
     reason: str
 
@@ -131,10 +132,10 @@ class Round(Message):
     """One round in a few numbers. Of `received` updates so many were `measured`. Accuracy and loss
     are the middle ones of what clients report: one that lies moves no chart."""
 
-    number: int
+    number: RoundNumber
     state: Lax[RoundState]
     reason: str
-    epoch: int
+    epoch: EpochNumber
     selected: int
     received: int
     measured: int

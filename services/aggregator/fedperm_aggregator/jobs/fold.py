@@ -8,6 +8,7 @@ from fedperm.aggregate import aggregate_body, encode_aggregate
 from fedperm.blobs.store import BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import ServiceError
+from fedperm.ids import RunName
 from fedperm.schemes.scheme import OnProgress
 from fedperm.wire.digest import sha256_of
 from fedperm.workers import Workers
@@ -28,7 +29,7 @@ class FoldHandler:
         blobs: BlobStore,
         clock: Clock,
         randomness: Random,
-        move_on: Callable[[str], object],
+        move_on: Callable[[RunName], object],
     ) -> None:
         """`move_on` takes a run's next step, here the end of the phase."""
         self._move_on = move_on

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from fedperm.errors import ParameterError
+from fedperm.ids import ClientName
 from fedperm.registry import Registry
 from fedperm.run_document import RoundsSpec, RunDocument
 from fedperm.submissions import UPDATE, SubmissionKind
@@ -23,7 +24,7 @@ from fedperm_aggregator.records import (
     RunView,
 )
 
-Draw = Callable[[Sequence[str], int], tuple[str, ...]]
+Draw = Callable[[Sequence[ClientName], int], tuple[ClientName, ...]]
 """So many of these clients, at random."""
 
 
@@ -71,11 +72,11 @@ def every_run(_document: RunDocument) -> bool:
     return True
 
 
-def drawn_at_random(view: RunView, rules: RoundsSpec, draw: Draw) -> tuple[str, ...]:
+def drawn_at_random(view: RunView, rules: RoundsSpec, draw: Draw) -> tuple[ClientName, ...]:
     return draw(view.online, rules.clients_per_round)
 
 
-def members_of_the_sum(view: RunView, _rules: RoundsSpec, _draw: Draw) -> tuple[str, ...]:
+def members_of_the_sum(view: RunView, _rules: RoundsSpec, _draw: Draw) -> tuple[ClientName, ...]:
     return view.newest.members if view.newest is not None else ()
 
 
@@ -98,7 +99,7 @@ class CollectingPhase:
     state: RoundState
     task: str
     collects: SubmissionKind
-    asks: Callable[[RunView, RoundsSpec, Draw], tuple[str, ...]]
+    asks: Callable[[RunView, RoundsSpec, Draw], tuple[ClientName, ...]]
     needs: Callable[[RoundsSpec], int]
     chosen_by: Callable[[RunDocument], bool] = every_run
     keeps: bool = False

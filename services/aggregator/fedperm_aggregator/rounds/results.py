@@ -3,6 +3,7 @@
 from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import GoneError, InvalidRequestError
+from fedperm.ids import RoundNumber, RunName
 from fedperm.wire.aggregator import (
     ClientReport,
     RoundOutcome,
@@ -38,9 +39,9 @@ class Rounds:
         self._participants = participants
         self._presence = presence
         self._clock = clock
-        self._settled: dict[tuple[str, int], RoundOutcome] = {}
+        self._settled: dict[tuple[RunName, RoundNumber], RoundOutcome] = {}
 
-    def outcome(self, run: str, number: int) -> RoundOutcome:
+    def outcome(self, run: RunName, number: RoundNumber) -> RoundOutcome:
         """Once a round is settled it never changes, and all clients ask for it at once."""
         outcome = self.remembered(run, number) or self._stores.reports.outcome(run, number)
         if outcome.state.is_settled:
@@ -49,20 +50,20 @@ class Rounds:
                 self._settled.pop(oldest, None)
         return outcome
 
-    def remembered(self, run: str, number: int) -> RoundOutcome | None:
+    def remembered(self, run: RunName, number: RoundNumber) -> RoundOutcome | None:
         """The outcome, if it is known without the database."""
         return self._settled.get((run, number))
 
-    def report(self, run: str, number: int) -> RoundReport:
+    def report(self, run: RunName, number: RoundNumber) -> RoundReport:
         return self._stores.reports.round(run, number)
 
-    def reports(self, run: str) -> tuple[RoundReport, ...]:
+    def reports(self, run: RunName) -> tuple[RoundReport, ...]:
         return self._stores.reports.rounds(run)
 
     def submission(self, place: SubmissionPlace) -> SubmissionReport:
         return self._stores.reports.submission(place)
 
-    def aggregate(self, run: str, number: int) -> BlobRef | None:
+    def aggregate(self, run: RunName, number: RoundNumber) -> BlobRef | None:
         """None until it is there."""
         outcome = self.outcome(run, number)
         if outcome.state is RoundState.ABORTED:
@@ -72,7 +73,9 @@ class Rounds:
         sha256, size = outcome.aggregate.sha256, outcome.aggregate.size
         return self._blobs.ref(blob_names.aggregate(run, number, sha256), sha256, size)
 
-    def add_report(self, run: str, number: int, who: Participant, report: ClientReport) -> None:
+    def add_report(
+        self, run: RunName, number: RoundNumber, who: Participant, report: ClientReport
+    ) -> None:
         self._participants.check(run, who)
         if report.train_loss is not None and not self._documents.of(run).content.local_metrics:
             raise InvalidRequestError(

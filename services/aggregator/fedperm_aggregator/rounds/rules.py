@@ -4,6 +4,7 @@ docs/protocol.md, "States", in code. Nothing here reads a clock, a file or a dat
 asks does so inside the transaction that carries the decision out.
 """
 
+from fedperm.ids import NO_ROUND, RoundNumber
 from fedperm.run_document import RoundsSpec
 from fedperm.wire.aggregator import RunState
 from fedperm_aggregator.records import (
@@ -75,5 +76,5 @@ def _pause(view: RunView, rules: RoundsSpec) -> Wait | None:
 
 
 def _opening(view: RunView, phases: RoundPhases, rules: RoundsSpec, now: float, draw: Draw) -> Open:
-    number = view.newest.number + 1 if view.newest is not None else 1
-    return Open(number, view.epoch, phases.first.begin(view, rules, now, draw))
+    last = view.newest.number if view.newest is not None else NO_ROUND
+    return Open(RoundNumber(last + 1), view.epoch, phases.first.begin(view, rules, now, draw))

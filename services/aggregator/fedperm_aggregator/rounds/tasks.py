@@ -1,12 +1,15 @@
 """What a client is to do next: a pure function of what is stored and what it has done."""
 
 from fedperm.errors import ConflictError
+from fedperm.ids import ClientName, RoundNumber
 from fedperm.wire.aggregator import Task, TaskKind
 from fedperm_aggregator.records import Progress
 from fedperm_aggregator.rounds.phases import RoundPhases
 
 
-def next_task(progress: Progress, phases: RoundPhases, client: str, settled: int) -> Task:
+def next_task(
+    progress: Progress, phases: RoundPhases, client: ClientName, settled: RoundNumber
+) -> Task:
     """`settled` is the last round that the client has dealt with. What was published is settled
     first: a phase that follows publication asks for what came of that."""
     if settled > progress.settled:
@@ -15,7 +18,8 @@ def next_task(progress: Progress, phases: RoundPhases, client: str, settled: int
             "this is not the aggregator that you had, or it lost its database: ask its operator",
         )
     if settled < progress.settled:
-        return Task(kind=TaskKind.SETTLE, round=settled + 1, run_state=progress.run_state)
+        following = RoundNumber(settled + 1)
+        return Task(kind=TaskKind.SETTLE, round=following, run_state=progress.run_state)
     if client in progress.asked and client not in progress.sent:
         return Task(
             kind=phases.named(progress.phase).task,

@@ -8,8 +8,7 @@ from starlette.responses import StreamingResponse
 
 from fedperm.errors import UnauthenticatedError
 from fedperm.wire.aggregator import RoundReport
-from fedperm.wire.message import Name
-from fedperm.wire.statements import RoundNumber
+from fedperm.wire.message import RoundField, RunField
 from fedperm_aggregator.dashboard.assets import asset
 from fedperm_aggregator.dashboard.live import News
 from fedperm_aggregator.dashboard.views import Facts, SessionView
@@ -91,13 +90,15 @@ async def session_view(session: LoggedIn, response: Response) -> SessionView:
 
 
 @router.get("/api/runs/{run}", dependencies=OPERATOR)
-def facts(run: Name, board: Board, response: Response) -> Facts:
+def facts(run: RunField, board: Board, response: Response) -> Facts:
     response.headers.update(NOT_KEPT)
     return board.facts(run)
 
 
 @router.get("/api/runs/{run}/rounds/{number}", dependencies=OPERATOR)
-def round_report(run: Name, number: RoundNumber, board: Board, response: Response) -> RoundReport:
+def round_report(
+    run: RunField, number: RoundField, board: Board, response: Response
+) -> RoundReport:
     response.headers.update(NOT_KEPT)
     return board.round(run, number)
 

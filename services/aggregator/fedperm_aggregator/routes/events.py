@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Header, Response
 from starlette.responses import StreamingResponse
 
 from fedperm.wire.events import Event
-from fedperm.wire.message import Name
+from fedperm.wire.message import RunField
 from fedperm_aggregator.routes.access import Here, operator_of_run
 
 router = APIRouter(prefix="/v1/runs/{run}/events", tags=["events"])
@@ -21,7 +21,7 @@ router = APIRouter(prefix="/v1/runs/{run}/events", tags=["events"])
     summary="What happens, as it happens",
 )
 async def follow(
-    run: Name,
+    run: RunField,
     here: Here,
     last_event_id: Annotated[int, Header(alias="Last-Event-ID", ge=0, lt=1 << 63)] = 0,
 ) -> StreamingResponse:

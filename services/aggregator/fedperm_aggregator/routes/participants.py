@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from fedperm.ids import NO_ROUND, RoundNumber
 from fedperm.wire.aggregator import (
     Heartbeat,
     ParticipantList,
@@ -11,7 +12,7 @@ from fedperm.wire.aggregator import (
     Participation,
     Task,
 )
-from fedperm.wire.message import Name
+from fedperm.wire.message import ClientField, RunField
 from fedperm_aggregator.long_poll import Poll
 from fedperm_aggregator.routes.access import Here, ThatClient, operator_of_run
 
@@ -20,7 +21,7 @@ OPERATOR = [Depends(operator_of_run)]
 
 
 @router.get("", dependencies=OPERATOR, summary="Who has joined")
-def list_all(run: Name, here: Here) -> ParticipantList:
+def list_all(run: RunField, here: Here) -> ParticipantList:
     return ParticipantList(participants=here.participants.all(run))
 
 
@@ -30,7 +31,7 @@ def list_all(run: Name, here: Here) -> ParticipantList:
     summary="Join the run",
 )
 async def join(
-    run: Name, who: ThatClient, message: Participation, response: Response, here: Here
+    run: RunField, who: ThatClient, message: Participation, response: Response, here: Here
 ) -> ParticipantStatus:
     status, is_new = await here.lane.run(here.participants.join, run, who, message)
     response.status_code = 201 if is_new else 200
@@ -38,22 +39,22 @@ async def join(
 
 
 @router.delete("/{client}", dependencies=OPERATOR, summary="Ask this client no more")
-def exclude(run: Name, client: Name, here: Here) -> ParticipantStatus:
+def exclude(run: RunField, client: ClientField, here: Here) -> ParticipantStatus:
     return here.participants.exclude(run, client)
 
 
 @router.put("/{client}/heartbeat", summary="Still here, and doing this")
-async def beat(run: Name, who: ThatClient, message: Heartbeat, here: Here) -> ParticipantStatus:
+async def beat(run: RunField, who: ThatClient, message: Heartbeat, here: Here) -> ParticipantStatus:
     return await here.participants.beat(run, who, message)
 
 
 @router.get("/{client}/task", summary="What to do next; a long poll")
 async def next_task(
-    run: Name,
+    run: RunField,
     who: ThatClient,
     here: Here,
     request: Request,
-    settled: Annotated[int, Query(ge=0, lt=1 << 31)] = 0,
+    settled: Annotated[RoundNumber, Query(ge=0, lt=1 << 31)] = NO_ROUND,
     wait_seconds: Annotated[float, Query(ge=0, allow_inf_nan=False)] = 0.0,
 ) -> Task:
     poll = Poll(run, settled, wait_seconds, request.is_disconnected)

@@ -4,8 +4,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from fedperm.web.documentation import problems
 from fedperm.wire.aggregator import ClientReport, RoundList, RoundOutcome, RoundReport
-from fedperm.wire.message import Name
-from fedperm.wire.statements import RoundNumber
+from fedperm.wire.message import RoundField, RunField
 from fedperm_aggregator.routes.access import Here, ThatClient, operator_of_run, reader_of_run
 from fedperm_aggregator.routes.bulk import BULK_ANSWER, NOT_MODIFIED, blob_response
 
@@ -16,12 +15,12 @@ RETRY_SECONDS = 1
 
 
 @router.get("", dependencies=OPERATOR, summary="All rounds, in full")
-def list_all(run: Name, here: Here) -> RoundList:
+def list_all(run: RunField, here: Here) -> RoundList:
     return RoundList(rounds=here.rounds.reports(run))
 
 
 @router.get("/{number}", dependencies=READER, summary="What a participant may know of a round")
-async def outcome(run: Name, number: RoundNumber, here: Here) -> RoundOutcome:
+async def outcome(run: RunField, number: RoundField, here: Here) -> RoundOutcome:
     known = here.rounds.remembered(run, number)
     if known is not None:
         return known
@@ -29,7 +28,7 @@ async def outcome(run: Name, number: RoundNumber, here: Here) -> RoundOutcome:
 
 
 @router.get("/{number}/report", dependencies=OPERATOR, summary="All that is known of a round")
-def report(run: Name, number: RoundNumber, here: Here) -> RoundReport:
+def report(run: RunField, number: RoundField, here: Here) -> RoundReport:
     return here.rounds.report(run, number)
 
 
@@ -45,11 +44,11 @@ def report(run: Name, number: RoundNumber, here: Here) -> RoundReport:
     },
     summary="The encrypted sum",
 )
-async def aggregate(run: Name, number: RoundNumber, request: Request, here: Here) -> Response:
+async def aggregate(run: RunField, number: RoundField, request: Request, here: Here) -> Response:
     return await here.lane.run(_aggregate, run, number, request, here)
 
 
-def _aggregate(run: Name, number: RoundNumber, request: Request, here: Here) -> Response:
+def _aggregate(run: RunField, number: RoundField, request: Request, here: Here) -> Response:
     published = here.rounds.aggregate(run, number)
     if published is None:
         return Response(status_code=202, headers={"Retry-After": str(RETRY_SECONDS)})
@@ -58,6 +57,6 @@ def _aggregate(run: Name, number: RoundNumber, request: Request, here: Here) -> 
 
 @router.put("/{number}/reports/{client}", status_code=204, summary="A client's own measurements")
 async def add_report(
-    run: Name, number: RoundNumber, who: ThatClient, message: ClientReport, here: Here
+    run: RunField, number: RoundField, who: ThatClient, message: ClientReport, here: Here
 ) -> None:
     await here.lane.run(here.rounds.add_report, run, number, who, message)

@@ -8,8 +8,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fedperm.run_document import RunDocument
 from fedperm.web.documentation import problems
 from fedperm.wire.aggregator import KeyEpoch, KeyEpochs, RunList, RunStatus
-from fedperm.wire.message import Name
-from fedperm.wire.statements import Epoch
+from fedperm.wire.message import EpochField, RunField
 from fedperm_aggregator.routes.access import Here, operator_of_run, reader_of_run, the_operator
 from fedperm_aggregator.routes.bulk import (
     BULK,
@@ -41,7 +40,7 @@ def _answer(response: Response, status: RunStatus, *, is_new: bool) -> RunStatus
     openapi_extra={"requestBody": {"required": True, "content": DOCUMENT}},
     summary="Create a run from its document",
 )
-async def create(run: Name, request: Request, response: Response, here: Here) -> RunStatus:
+async def create(run: RunField, request: Request, response: Response, here: Here) -> RunStatus:
     check_media_type(request, "application/json")
     octets = await request.body()
     status, is_new = await asyncio.to_thread(here.runs.create, run, octets)
@@ -54,7 +53,7 @@ def list_all(here: Here) -> RunList:
 
 
 @router.get("/{run}", dependencies=READER, summary="How a run is going")
-def show(run: Name, here: Here) -> RunStatus:
+def show(run: RunField, here: Here) -> RunStatus:
     return here.runs.status(run)
 
 
@@ -65,7 +64,7 @@ def show(run: Name, here: Here) -> RunStatus:
     responses={200: {"model": RunDocument, "description": "The document"}, **NOT_MODIFIED},
     summary="The document, byte by byte as it was sent",
 )
-def document(run: Name, request: Request, here: Here) -> Response:
+def document(run: RunField, request: Request, here: Here) -> Response:
     frozen = here.runs.document(run)
     headers, not_modified = immutable(request, frozen.sha256)
     return not_modified or Response(frozen.octets, 200, headers, "application/json")
@@ -79,7 +78,7 @@ def document(run: Name, request: Request, here: Here) -> Response:
     summary="The model that all clients start from",
 )
 async def put_initial_model(
-    run: Name, request: Request, response: Response, here: Here
+    run: RunField, request: Request, response: Response, here: Here
 ) -> RunStatus:
     size = stated_size(request)
     status, is_new = await here.runs.put_initial_model(run, size, body_of(request))
@@ -93,7 +92,7 @@ async def put_initial_model(
     responses={200: BULK_ANSWER, **NOT_MODIFIED},
     summary="The model that all clients start from",
 )
-def initial_model(run: Name, request: Request, here: Here) -> Response:
+def initial_model(run: RunField, request: Request, here: Here) -> Response:
     return blob_response(request, here.runs.initial_model(run))
 
 
@@ -104,22 +103,22 @@ def initial_model(run: Name, request: Request, here: Here) -> Response:
     summary="A signed public key, used from the next round on",
 )
 def put_epoch(
-    run: Name, epoch: Epoch, message: KeyEpoch, response: Response, here: Here
+    run: RunField, epoch: EpochField, message: KeyEpoch, response: Response, here: Here
 ) -> RunStatus:
     status, is_new = here.runs.put_epoch(run, epoch, message)
     return _answer(response, status, is_new=is_new)
 
 
 @router.get("/{run}/key-epochs", dependencies=READER, summary="All key epochs, in order")
-def epochs(run: Name, here: Here) -> KeyEpochs:
+def epochs(run: RunField, here: Here) -> KeyEpochs:
     return KeyEpochs(epochs=here.runs.epochs(run))
 
 
 @router.post("/{run}/stop", dependencies=OPERATOR, summary="Open no further round")
-def stop(run: Name, here: Here) -> RunStatus:
+def stop(run: RunField, here: Here) -> RunStatus:
     return here.runs.stop(run)
 
 
 @router.post("/{run}/resume", dependencies=OPERATOR, summary="Go on after a stop")
-def resume(run: Name, here: Here) -> RunStatus:
+def resume(run: RunField, here: Here) -> RunStatus:
     return here.runs.resume(run)

@@ -6,8 +6,7 @@ from fedperm.submissions import SubmissionKind
 from fedperm.web.documentation import problems
 from fedperm.wire.aggregator import MANIFEST, SubmissionReceipt, SubmissionReport
 from fedperm.wire.digest import CONTENT_DIGEST, parse_content_digest
-from fedperm.wire.message import Name
-from fedperm.wire.statements import RoundNumber
+from fedperm.wire.message import ClientField, RoundField, RunField
 from fedperm_aggregator.records import SubmissionPlace
 from fedperm_aggregator.routes.access import Here, ThatClient, client_or_operator
 from fedperm_aggregator.routes.bulk import BULK, body_of, stated_size
@@ -33,8 +32,8 @@ def router_of(kind: SubmissionKind) -> APIRouter:
         summary=f"Upload: {kind.name}",
     )
     async def upload(
-        run: Name,
-        number: RoundNumber,
+        run: RunField,
+        number: RoundField,
         who: ThatClient,
         request: Request,
         response: Response,
@@ -56,7 +55,9 @@ def router_of(kind: SubmissionKind) -> APIRouter:
     @router.get(
         "", dependencies=[Depends(client_or_operator)], summary=f"What became of it: {kind.name}"
     )
-    def show(run: Name, number: RoundNumber, client: Name, here: Here) -> SubmissionReport:
+    def show(
+        run: RunField, number: RoundField, client: ClientField, here: Here
+    ) -> SubmissionReport:
         return here.rounds.submission(SubmissionPlace(kind.name, run, number, client))
 
     return router

@@ -6,6 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
+from fedperm.ids import NO_CLIENT, NO_ROUND, ClientName, RoundNumber, RunName
 from fedperm.wire.events import Details, Event, FoldAdvanced, details_of
 from fedperm_aggregator.records import FoldProgress, RunEvent
 from fedperm_aggregator.tables import EventRow
@@ -15,12 +16,12 @@ MOST_AT_ONCE = 500
 
 def record(
     session: Session,
-    run: str,
+    run: RunName,
     at: float,
     details: Details,
     *,
-    number: int = 0,
-    client: str = "",
+    number: RoundNumber = NO_ROUND,
+    client: ClientName = NO_CLIENT,
 ) -> None:
     session.add(
         EventRow(
@@ -49,7 +50,7 @@ class EventStore:
         return session.scalar(select(func.max(EventRow.id))) or 0
 
     @transaction
-    def of_run(self, session: Session, run: str, after: int) -> Sequence[Event]:
+    def of_run(self, session: Session, run: RunName, after: int) -> Sequence[Event]:
         wanted = select(EventRow).where(EventRow.run == run, EventRow.id > after)
         rows = session.scalars(wanted.order_by(EventRow.id).limit(MOST_AT_ONCE))
         return [_message(row) for row in rows]

@@ -3,25 +3,26 @@
 from sqlalchemy.orm import Session
 
 from fedperm.errors import UnknownResourceError
+from fedperm.ids import ClientName, RoundNumber, RunName
 from fedperm_aggregator.records import SubmissionPlace
 from fedperm_aggregator.tables import ParticipantRow, RoundRow, RunRow, SubmissionRow
 
 
-def the_run(session: Session, run: str) -> RunRow:
+def the_run(session: Session, run: RunName) -> RunRow:
     row = session.get(RunRow, run)
     if row is None:
         raise UnknownResourceError(f"there is no run {run}", "check its name, or create it")
     return row
 
 
-def the_participant(session: Session, run: str, client: str) -> ParticipantRow:
+def the_participant(session: Session, run: RunName, client: ClientName) -> ParticipantRow:
     row = session.get(ParticipantRow, (run, client))
     if row is None:
         raise UnknownResourceError(f"{client} has not joined run {run}", "join the run first")
     return row
 
 
-def the_round(session: Session, run: str, number: int) -> RoundRow:
+def the_round(session: Session, run: RunName, number: RoundNumber) -> RoundRow:
     row = session.get(RoundRow, (run, number))
     if row is None:
         raise UnknownResourceError(

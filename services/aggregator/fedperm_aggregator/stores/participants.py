@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.errors import ConflictError, ForbiddenError
+from fedperm.ids import ClientName, RunName
 from fedperm.wire.events import ParticipantExcluded, ParticipantJoined
 from fedperm_aggregator.records import Joined, Sighting
 from fedperm_aggregator.stores.events import record
@@ -26,11 +27,11 @@ class ParticipantStore:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._found: dict[tuple[str, str], Joined] = {}
+        self._found: dict[tuple[RunName, ClientName], Joined] = {}
 
     @transaction
     def join(
-        self, session: Session, run: str, client: str, signing_key: str, now: float
+        self, session: Session, run: RunName, client: ClientName, signing_key: str, now: float
     ) -> tuple[Joined, bool]:
         """The participant, and whether it is new."""
         known = session.get(ParticipantRow, (run, client))
@@ -50,7 +51,7 @@ class ParticipantStore:
         return _joined(row), True
 
     @transaction
-    def exclude(self, session: Session, run: str, client: str, now: float) -> Joined:
+    def exclude(self, session: Session, run: RunName, client: ClientName, now: float) -> Joined:
         self._found.pop((run, client), None)
         row = the_participant(session, run, client)
         if not row.excluded:
@@ -59,17 +60,17 @@ class ParticipantStore:
         return _joined(row)
 
     @transaction
-    def find(self, session: Session, run: str, client: str) -> Joined:
+    def find(self, session: Session, run: RunName, client: ClientName) -> Joined:
         """Kept inside the transaction: one that excludes comes before it, or forgets it again."""
         found = self._found[run, client] = _joined(the_participant(session, run, client))
         return found
 
-    def remembered(self, run: str, client: str) -> Joined | None:
+    def remembered(self, run: RunName, client: ClientName) -> Joined | None:
         """What `find` would say, if it was asked before; no database is."""
         return self._found.get((run, client))
 
     @transaction
-    def of_run(self, session: Session, run: str) -> tuple[Joined, ...]:
+    def of_run(self, session: Session, run: RunName) -> tuple[Joined, ...]:
         rows = select(ParticipantRow).where(ParticipantRow.run == run)
         return tuple(map(_joined, session.scalars(rows.order_by(ParticipantRow.client))))
 

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.errors import ConflictError
+from fedperm.ids import ClientName, RoundNumber, RunName
 from fedperm.wire.aggregator import (
     AggregateReference,
     AggregatorSeconds,
@@ -31,7 +32,7 @@ class ReportStore:
         self.database = database
 
     @transaction
-    def outcome(self, session: Session, run: str, number: int) -> RoundOutcome:
+    def outcome(self, session: Session, run: RunName, number: RoundNumber) -> RoundOutcome:
         row = the_round(session, run, number)
         return _outcome(session, row, _submissions(session, row))
 
@@ -41,11 +42,11 @@ class ReportStore:
         return _submission(the_submission(session, place))
 
     @transaction
-    def round(self, session: Session, run: str, number: int) -> RoundReport:
+    def round(self, session: Session, run: RunName, number: RoundNumber) -> RoundReport:
         return _round(session, the_round(session, run, number))
 
     @transaction
-    def rounds(self, session: Session, run: str) -> tuple[RoundReport, ...]:
+    def rounds(self, session: Session, run: RunName) -> tuple[RoundReport, ...]:
         rows = select(RoundRow).where(RoundRow.run == run).order_by(RoundRow.number)
         return tuple(_round(session, row) for row in session.scalars(rows).all())
 
@@ -53,9 +54,9 @@ class ReportStore:
     def add(
         self,
         session: Session,
-        run: str,
-        number: int,
-        client: str,
+        run: RunName,
+        number: RoundNumber,
+        client: ClientName,
         report: ClientReport,
         now: float,
     ) -> None:
@@ -79,7 +80,7 @@ def _submissions(session: Session, row: RoundRow) -> Sequence[SubmissionRow]:
     return session.scalars(rows.order_by(SubmissionRow.kind, SubmissionRow.client)).all()
 
 
-def _asked(session: Session, row: RoundRow, kind: str) -> tuple[str, ...]:
+def _asked(session: Session, row: RoundRow, kind: str) -> tuple[ClientName, ...]:
     rows = select(SelectionRow.client).where(
         SelectionRow.run == row.run, SelectionRow.round == row.number, SelectionRow.kind == kind
     )

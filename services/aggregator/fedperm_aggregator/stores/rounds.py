@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from fedperm.crash_points import specify
 from fedperm.database import Database, transaction
+from fedperm.ids import ClientName, RoundNumber, RunName
 from fedperm.wire.aggregator import RoundState
 from fedperm_aggregator.records import (
     Aggregate,
@@ -38,8 +39,8 @@ class RoundStore:
     def advance(
         self,
         session: Session,
-        run: str,
-        is_online: Callable[[str], bool],
+        run: RunName,
+        is_online: Callable[[ClientName], bool],
         choose: Callable[[RunView], Decision],
         now: float,
     ) -> Decision:
@@ -53,11 +54,11 @@ class RoundStore:
         return decision
 
     @transaction
-    def progress(self, session: Session, run: str) -> Progress:
+    def progress(self, session: Session, run: RunName) -> Progress:
         return progress_of(session, the_run(session, run))
 
     @transaction
-    def sealed(self, session: Session, run: str, number: int) -> SealedRound:
+    def sealed(self, session: Session, run: RunName, number: RoundNumber) -> SealedRound:
         row = the_round(session, run, number)
         members = (Member(place_of(u), u.sha256) for u in valid_updates(session, row))
         return SealedRound(row.epoch, tuple(members))
@@ -96,7 +97,7 @@ class RoundStore:
         the_round(session, name.run, name.number).scrubbed = True
 
     @transaction
-    def aggregates(self, session: Session, run: str) -> dict[int, str]:
+    def aggregates(self, session: Session, run: RunName) -> dict[RoundNumber, str]:
         """Digests of all aggregates of a run, by round."""
         rows = select(RoundRow).where(RoundRow.run == run, RoundRow.aggregate_sha256.is_not(None))
         return {row.number: row.aggregate_sha256 or "" for row in session.scalars(rows)}

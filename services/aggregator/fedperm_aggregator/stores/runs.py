@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.errors import ConflictError, UnknownResourceError
+from fedperm.ids import NO_EPOCH, NO_ROUND, EpochNumber, RunName
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import KeyEpoch, RunState, RunStatus
 from fedperm.wire.events import (
@@ -21,12 +22,12 @@ from fedperm_aggregator.stores.lookup import the_run
 from fedperm_aggregator.tables import EpochRow, ParticipantRow, RoundRow, RunRow
 
 
-def newest_epoch(session: Session, run: str) -> int:
+def newest_epoch(session: Session, run: RunName) -> EpochNumber:
     """0 without one."""
-    return session.scalar(select(func.max(EpochRow.epoch)).where(EpochRow.run == run)) or 0
+    return session.scalar(select(func.max(EpochRow.epoch)).where(EpochRow.run == run)) or NO_EPOCH
 
 
-def newest_round(session: Session, run: str) -> RoundRow | None:
+def newest_round(session: Session, run: RunName) -> RoundRow | None:
     rounds = select(RoundRow).where(RoundRow.run == run)
     return session.scalar(rounds.order_by(RoundRow.number.desc()).limit(1))
 
@@ -63,11 +64,11 @@ class RunStore:
         return True
 
     @transaction
-    def document(self, session: Session, run: str) -> bytes:
+    def document(self, session: Session, run: RunName) -> bytes:
         return the_run(session, run).document
 
     @transaction
-    def status(self, session: Session, run: str) -> RunStatus:
+    def status(self, session: Session, run: RunName) -> RunStatus:
         return _status(session, the_run(session, run))
 
     @transaction
@@ -76,20 +77,20 @@ class RunStore:
         return tuple(_status(session, row) for row in rows)
 
     @transaction
-    def names(self, session: Session) -> Sequence[str]:
+    def names(self, session: Session) -> Sequence[RunName]:
         return session.scalars(select(RunRow.run)).all()
 
     @transaction
-    def unfinished(self, session: Session) -> Sequence[str]:
+    def unfinished(self, session: Session) -> Sequence[RunName]:
         over = [state for state in RunState if state.is_over]
         return session.scalars(select(RunRow.run).where(RunRow.state.not_in(over))).all()
 
     @transaction
-    def has_model(self, session: Session, run: str) -> bool:
+    def has_model(self, session: Session, run: RunName) -> bool:
         return the_run(session, run).has_model
 
     @transaction
-    def record_model(self, session: Session, run: str, now: float) -> bool:
+    def record_model(self, session: Session, run: RunName, now: float) -> bool:
         """Whether it is the first time."""
         row = the_run(session, run)
         if row.has_model:
@@ -99,7 +100,9 @@ class RunStore:
         return True
 
     @transaction
-    def add_epoch(self, session: Session, run: str, epoch: int, text: str, now: float) -> bool:
+    def add_epoch(
+        self, session: Session, run: RunName, epoch: EpochNumber, text: str, now: float
+    ) -> bool:
         """Whether it is new; epochs only go up."""
         known = session.get(EpochRow, (run, epoch))
         if known is not None and known.record == text:
@@ -114,7 +117,7 @@ class RunStore:
         return True
 
     @transaction
-    def epoch(self, session: Session, run: str, epoch: int) -> str:
+    def epoch(self, session: Session, run: RunName, epoch: EpochNumber) -> str:
         """Its signed record."""
         row = session.get(EpochRow, (run, epoch))
         if row is None:
@@ -122,12 +125,12 @@ class RunStore:
         return row.record
 
     @transaction
-    def epochs(self, session: Session, run: str) -> tuple[KeyEpoch, ...]:
+    def epochs(self, session: Session, run: RunName) -> tuple[KeyEpoch, ...]:
         rows = select(EpochRow).where(EpochRow.run == run).order_by(EpochRow.epoch)
         return tuple(KeyEpoch(record=row.record) for row in session.scalars(rows))
 
     @transaction
-    def stop(self, session: Session, run: str, now: float) -> None:
+    def stop(self, session: Session, run: RunName, now: float) -> None:
         """A run that is over or stopped stays as it is: no round opens in any case."""
         row = the_run(session, run)
         if row.state is RunState.STOPPED or row.state.is_over:
@@ -136,7 +139,7 @@ class RunStore:
         record(session, run, now, RunStopped())
 
     @transaction
-    def resume(self, session: Session, run: str, now: float) -> None:
+    def resume(self, session: Session, run: RunName, now: float) -> None:
         row = the_run(session, run)
         if row.state.is_over:
             raise ConflictError(f"run {run} is {row.state}", "create a new run")
@@ -145,7 +148,7 @@ class RunStore:
             record(session, run, now, RunResumed())
 
 
-def _under_way(session: Session, run: str) -> RunState:
+def _under_way(session: Session, run: RunName) -> RunState:
     newest = newest_round(session, run)
     return RunState.RUNNING if newest is not None and newest.phase else RunState.WAITING
 
@@ -167,7 +170,7 @@ def _status(session: Session, row: RunRow) -> RunStatus:
         document=row.sha256,
         state=row.state,
         reason=row.reason,
-        round=newest.number if newest is not None else 0,
+        round=newest.number if newest is not None else NO_ROUND,
         rounds=row.rounds,
         epoch=newest_epoch(session, row.run),
         participants=session.scalar(joined) or 0,

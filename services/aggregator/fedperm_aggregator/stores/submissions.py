@@ -6,6 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
+from fedperm.ids import RunName
 from fedperm.wire.aggregator import SubmissionState
 from fedperm.wire.events import KeyCompromised, SubmissionChecked, SubmissionStored
 from fedperm.wire.signed import unverified
@@ -111,7 +112,7 @@ class SubmissionStore:
         return True
 
     @transaction
-    def waiting(self, session: Session, run: str) -> list[tuple[SubmissionPlace, str]]:
+    def waiting(self, session: Session, run: RunName) -> list[tuple[SubmissionPlace, str]]:
         """Places and digests of what must lie on the disk."""
         needed = [SubmissionState.STORED, SubmissionState.VALID]
         rows = select(SubmissionRow).where(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from fedperm.ids import NO_EPOCH, NO_ROUND, ClientName, RoundNumber
 from fedperm.wire.aggregator import RoundState, SubmissionState
 from fedperm.wire.statements import UPDATE_KIND
 from fedperm_aggregator.records import (
@@ -19,7 +20,7 @@ from fedperm_aggregator.stores.runs import newest_epoch, newest_round
 from fedperm_aggregator.tables import ParticipantRow, RoundRow, RunRow, SelectionRow, SubmissionRow
 
 
-def run_view(session: Session, row: RunRow, is_online: Callable[[str], bool]) -> RunView:
+def run_view(session: Session, row: RunRow, is_online: Callable[[ClientName], bool]) -> RunView:
     newest = newest_round(session, row.run)
     may_be_asked = select(ParticipantRow.client).where(
         ParticipantRow.run == row.run, ParticipantRow.excluded.is_(False)
@@ -37,8 +38,8 @@ def run_view(session: Session, row: RunRow, is_online: Callable[[str], bool]) ->
 def progress_of(session: Session, row: RunRow) -> Progress:
     newest = newest_round(session, row.run)
     if newest is None:
-        return Progress(row.state, 0)
-    settled = newest.number if newest.state.is_settled else newest.number - 1
+        return Progress(row.state, NO_ROUND)
+    settled = RoundNumber(newest.number if newest.state.is_settled else newest.number - 1)
     if not newest.collects:
         return Progress(row.state, settled)
     return Progress(
@@ -60,7 +61,7 @@ def slot_of(session: Session, place: SubmissionPlace) -> Slot:
     stored = session.get(SubmissionRow, key)
     return Slot(
         state=None if row is None else row.state,
-        epoch=0 if row is None else row.epoch,
+        epoch=NO_EPOCH if row is None else row.epoch,
         collects="" if row is None else row.collects,
         is_closed=row is not None and not row.phase,
         is_asked=session.get(SelectionRow, key) is not None,
@@ -120,7 +121,7 @@ def _aborted_in_a_row(session: Session, newest: RoundRow) -> int:
 
 def _clients(
     session: Session, table: type[SelectionRow] | type[SubmissionRow], row: RoundRow
-) -> frozenset[str]:
+) -> frozenset[ClientName]:
     """Who is asked for what the phase collects, or has sent it."""
     named = select(table.client).where(
         table.run == row.run, table.round == row.number, table.kind == row.collects

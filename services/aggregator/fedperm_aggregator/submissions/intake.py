@@ -13,6 +13,7 @@ from threading import Lock
 from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import BusyError, ServiceError
+from fedperm.ids import ClientName, RoundNumber, RunName
 from fedperm.submissions import SubmissionKind
 from fedperm.wire.aggregator import SubmissionReceipt, SubmissionState
 from fedperm.wire.public_keys import signing_key
@@ -36,8 +37,8 @@ class Head:
     """Of a request: which place it is for, and what it says of its body."""
 
     kind: SubmissionKind
-    run: str
-    round: int
+    run: RunName
+    round: RoundNumber
     sender: Participant
     size: int
     sha256: str
@@ -72,7 +73,7 @@ class Intake:
         self._presence = presence
         self._clock = clock
         self._idle_seconds = idle_seconds
-        self._sending: Counter[tuple[str, str]] = Counter()
+        self._sending: Counter[tuple[RunName, ClientName]] = Counter()
         self._storing = Lock()
 
     async def take(self, head: Head, body: AsyncIterator[bytes]) -> tuple[SubmissionReceipt, bool]:

@@ -16,7 +16,7 @@ from fedperm.wire.key_server import (
     TokenRequest,
     TokenStatus,
 )
-from fedperm.wire.message import Name
+from fedperm.wire.message import ClientField, EpochField, KeyField, Name
 from fedperm_keyserver.routes.access import (
     AClient,
     Here,
@@ -24,7 +24,6 @@ from fedperm_keyserver.routes.access import (
     limited_enrolment,
     the_operator,
 )
-from fedperm_keyserver.routes.keys import EpochNumber
 
 router = APIRouter(prefix="/v1")
 OPERATOR = [Depends(the_operator)]
@@ -38,7 +37,7 @@ OPERATOR = [Depends(the_operator)]
     dependencies=OPERATOR,
     responses=problems(401, 404, 409),
 )
-def mint(key: Name, wanted: TokenRequest, here: Here) -> MintedToken:
+def mint(key: KeyField, wanted: TokenRequest, here: Here) -> MintedToken:
     return here.tokens.mint(key, wanted)
 
 
@@ -49,7 +48,7 @@ def mint(key: Name, wanted: TokenRequest, here: Here) -> MintedToken:
     dependencies=OPERATOR,
     responses=problems(401, 404),
 )
-def list_tokens(key: Name, here: Here) -> TokenList:
+def list_tokens(key: KeyField, here: Here) -> TokenList:
     return here.tokens.all(key)
 
 
@@ -61,7 +60,7 @@ def list_tokens(key: Name, here: Here) -> TokenList:
     dependencies=OPERATOR,
     responses=problems(401, 404),
 )
-def revoke_token(key: Name, identifier: Name, here: Here) -> TokenStatus:
+def revoke_token(key: KeyField, identifier: Name, here: Here) -> TokenStatus:
     return here.tokens.revoke(key, identifier)
 
 
@@ -73,7 +72,7 @@ def revoke_token(key: Name, identifier: Name, here: Here) -> TokenStatus:
     dependencies=[Depends(limited_enrolment)],
     responses={**again(Enrolled), **problems(401, 404, 409, 410, 429)},
 )
-def enrol(key: Name, enrolment: Enrolment, response: Response, here: Here) -> Enrolled:
+def enrol(key: KeyField, enrolment: Enrolment, response: Response, here: Here) -> Enrolled:
     enrolled, is_new = here.clients.enrol(key, enrolment)
     response.status_code = 201 if is_new else 200
     return enrolled
@@ -86,7 +85,7 @@ def enrol(key: Name, enrolment: Enrolment, response: Response, here: Here) -> En
     dependencies=OPERATOR,
     responses=problems(401, 404),
 )
-def list_clients(key: Name, here: Here) -> ClientList:
+def list_clients(key: KeyField, here: Here) -> ClientList:
     return here.clients.all(key)
 
 
@@ -97,7 +96,7 @@ def list_clients(key: Name, here: Here) -> ClientList:
     dependencies=OPERATOR,
     responses=problems(401, 404),
 )
-def revoke(key: Name, client: Name, here: Here) -> Revocation:
+def revoke(key: KeyField, client: ClientField, here: Here) -> Revocation:
     return here.clients.revoke(key, client)
 
 
@@ -120,5 +119,5 @@ def grant(wanted: AccessTokenRequest, here: Here) -> GrantedAccess:
     status_code=201,
     responses=problems(401, 403, 404),
 )
-def release(key: Name, epoch: EpochNumber, bearer: AClient, here: Here) -> ReleasedKey:
+def release(key: KeyField, epoch: EpochField, bearer: AClient, here: Here) -> ReleasedKey:
     return here.access.release(key, epoch, bearer)

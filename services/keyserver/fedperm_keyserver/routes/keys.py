@@ -2,17 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 
 from fedperm.web.documentation import again, problems
 from fedperm.wire.key_server import AuditLog, Identity, KeyList, KeyRequest, KeyStatus, SignedEpoch
-from fedperm.wire.message import Name
+from fedperm.wire.message import EpochField, KeyField
 from fedperm_keyserver.routes.access import Here, the_operator
 
 router = APIRouter(prefix="/v1")
 OPERATOR = [Depends(the_operator)]
 
-EpochNumber = Annotated[int, Path(ge=1, lt=1 << 31)]
 EntryNumber = Annotated[int, Query(ge=0, lt=1 << 31)]
 
 
@@ -29,7 +28,7 @@ def identity(here: Here) -> Identity:
     dependencies=OPERATOR,
     responses={**again(KeyStatus), **problems(401, 409)},
 )
-def create(key: Name, wanted: KeyRequest, response: Response, here: Here) -> KeyStatus:
+def create(key: KeyField, wanted: KeyRequest, response: Response, here: Here) -> KeyStatus:
     status, is_new = here.keys.create(key, wanted)
     response.status_code = 201 if is_new else 200
     return status
@@ -43,7 +42,7 @@ def list_keys(here: Here) -> KeyList:
 
 
 @router.get("/keys/{key}", tags=["keys"], summary="A key", responses=problems(404))
-def status(key: Name, here: Here) -> KeyStatus:
+def status(key: KeyField, here: Here) -> KeyStatus:
     return here.keys.status(key)
 
 
@@ -53,7 +52,7 @@ def status(key: Name, here: Here) -> KeyStatus:
     summary="The signed public key of an epoch",
     responses=problems(404),
 )
-def signed_record(key: Name, epoch: EpochNumber, here: Here) -> SignedEpoch:
+def signed_record(key: KeyField, epoch: EpochField, here: Here) -> SignedEpoch:
     return here.keys.epoch(key, epoch)
 
 
@@ -65,7 +64,7 @@ def signed_record(key: Name, epoch: EpochNumber, here: Here) -> SignedEpoch:
     dependencies=OPERATOR,
     responses={**again(SignedEpoch), **problems(401, 404, 409)},
 )
-def rotate(key: Name, epoch: EpochNumber, response: Response, here: Here) -> SignedEpoch:
+def rotate(key: KeyField, epoch: EpochField, response: Response, here: Here) -> SignedEpoch:
     signed, is_new = here.keys.rotate(key, epoch)
     response.status_code = 201 if is_new else 200
     return signed

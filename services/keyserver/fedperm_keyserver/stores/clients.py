@@ -13,6 +13,7 @@ from fedperm.errors import (
     UnauthenticatedError,
     UnknownResourceError,
 )
+from fedperm.ids import ClientName, EpochNumber, KeyName
 from fedperm.wire.key_server import AuditEntry
 from fedperm_keyserver.events import (
     ClientEnrolled,
@@ -39,7 +40,7 @@ from fedperm_keyserver.stores.keys import add_epoch, the_epoch, the_key
 from fedperm_keyserver.tables import ClientRow, TokenRow, UsedAssertionRow
 
 
-def the_client(session: Session, key: str, name: str) -> ClientRow:
+def the_client(session: Session, key: KeyName, name: ClientName) -> ClientRow:
     row = session.get(ClientRow, (key, name))
     if row is None:
         raise UnknownResourceError(
@@ -64,7 +65,7 @@ class TokenStore:
         append(session, TokenMinted(token.key, token.id, token.uses, token.client), now)
 
     @transaction
-    def all(self, session: Session, key: str) -> tuple[Token, ...]:
+    def all(self, session: Session, key: KeyName) -> tuple[Token, ...]:
         the_key(session, key)
         rows = session.scalars(
             select(TokenRow).where(TokenRow.key == key).order_by(TokenRow.expires_at, TokenRow.id)
@@ -72,7 +73,7 @@ class TokenStore:
         return tuple(row.record() for row in rows)
 
     @transaction
-    def revoke(self, session: Session, key: str, identifier: str, now: float) -> Token:
+    def revoke(self, session: Session, key: KeyName, identifier: str, now: float) -> Token:
         the_key(session, key, lock=True)
         row = session.get(TokenRow, identifier)
         if row is None or row.key != key:
@@ -83,7 +84,7 @@ class TokenStore:
         return row.record()
 
 
-def _check_name_is_free(session: Session, key: str, name: str, now: float) -> None:
+def _check_name_is_free(session: Session, key: KeyName, name: ClientName, now: float) -> None:
     if session.get(ClientRow, (key, name)) is not None:
         raise ConflictError(f"key {key} has a client {name}", "choose a name that was never used")
     rows = session.scalars(
@@ -138,17 +139,17 @@ class ClientStore:
         return verdict
 
     @transaction
-    def find(self, session: Session, key: str, name: str) -> Client | None:
+    def find(self, session: Session, key: KeyName, name: ClientName) -> Client | None:
         row = session.get(ClientRow, (key, name))
         return row.record() if row else None
 
     @transaction
-    def get(self, session: Session, key: str, name: str) -> Client:
+    def get(self, session: Session, key: KeyName, name: ClientName) -> Client:
         the_key(session, key)
         return the_client(session, key, name).record()
 
     @transaction
-    def all(self, session: Session, key: str) -> tuple[Client, ...]:
+    def all(self, session: Session, key: KeyName) -> tuple[Client, ...]:
         the_key(session, key)
         rows = session.scalars(
             select(ClientRow).where(ClientRow.key == key).order_by(ClientRow.ordinal)
@@ -213,7 +214,7 @@ class AccessStore:
 
     @transaction
     def releasable(
-        self, session: Session, key: str, client: str, number: int
+        self, session: Session, key: KeyName, client: ClientName, number: EpochNumber
     ) -> tuple[Key, Client, Epoch]:
         """What a release is made of."""
         return (

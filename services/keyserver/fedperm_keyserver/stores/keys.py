@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.errors import UnknownResourceError
+from fedperm.ids import EpochNumber, KeyName
 from fedperm.wire.public_keys import fingerprint
 from fedperm_keyserver.events import IdentityCreated, KeyCreated, KeyRotated
 from fedperm_keyserver.records import Epoch, Key, StoredIdentity
@@ -16,7 +17,7 @@ from fedperm_keyserver.tables import EpochRow, IdentityRow, KeyRow
 _ONLY = 1
 
 
-def the_key(session: Session, name: str, *, lock: bool = False) -> KeyRow:
+def the_key(session: Session, name: KeyName, *, lock: bool = False) -> KeyRow:
     """Writers lock the key's row: on a database that locks rows, one at a time per key."""
     row = session.get(KeyRow, name, with_for_update=lock or None)
     if row is None:
@@ -24,7 +25,7 @@ def the_key(session: Session, name: str, *, lock: bool = False) -> KeyRow:
     return row
 
 
-def the_epoch(session: Session, key: str, number: int) -> EpochRow:
+def the_epoch(session: Session, key: KeyName, number: EpochNumber) -> EpochRow:
     row = session.get(EpochRow, (key, number))
     if row is None:
         latest = the_key(session, key).latest_epoch
@@ -85,12 +86,12 @@ class KeyStore:
         self.database = database
 
     @transaction
-    def find(self, session: Session, name: str) -> Key | None:
+    def find(self, session: Session, name: KeyName) -> Key | None:
         row = session.get(KeyRow, name)
         return row.record() if row else None
 
     @transaction
-    def get(self, session: Session, name: str) -> Key:
+    def get(self, session: Session, name: KeyName) -> Key:
         return the_key(session, name).record()
 
     @transaction
@@ -98,7 +99,7 @@ class KeyStore:
         return tuple(row.record() for row in session.scalars(select(KeyRow).order_by(KeyRow.name)))
 
     @transaction
-    def epoch(self, session: Session, key: str, number: int) -> Epoch:
+    def epoch(self, session: Session, key: KeyName, number: EpochNumber) -> Epoch:
         return the_epoch(session, key, number).record()
 
     @transaction

@@ -10,12 +10,13 @@ from typing import Annotated
 import typer
 
 from fedperm.clock import SystemClock
+from fedperm.ids import ClientName, KeyName, RunName
 from fedperm.wire.key_server import ClientList, TokenList, TokenRequest
 from fedperm_cli.client.pages import print_clients, print_revocation, print_token
 from fedperm_cli.client.revocation import Revoked, revoke_at_key_server, revoke_everywhere
 from fedperm_cli.client.tokens import IssuedToken, check_new, issue_token, token_request
 from fedperm_cli.exit_codes import EPILOG
-from fedperm_cli.names import ClientName, KeyName, RunNames, checked_name
+from fedperm_cli.names import ClientArgument, KeyArgument, RunNames, checked_name
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
 from fedperm_cli.servers.options import AsKeyOperator, AsRunOperatorIfNeeded
@@ -30,14 +31,14 @@ _LONGEST_HOURS = 365 * 24
 @client_commands.command(epilog=EPILOG)
 @with_option_groups
 def token(
-    key: KeyName,
+    key: KeyArgument,
     *,
     uses: Annotated[int, typer.Option(min=1, max=100_000, help="Clients that it enrols.")] = 1,
     hours: Annotated[
         float, typer.Option(min=1e-3, max=_LONGEST_HOURS, help="How long it is good.")
     ] = 24.0,
     name: Annotated[
-        str | None,
+        ClientName | None,
         typer.Option(
             metavar="CLIENT",
             parser=checked_name,
@@ -61,19 +62,20 @@ def token(
     """Make an enrolment token. Whoever has it gets the secret key: hand it over safely."""
     as_json = output.is_json()
     check_new(file)
-    issued = asyncio.run(_token(access, key, token_request(uses, hours, name), file))
+    wanted = token_request(uses, hours, name)
+    issued = asyncio.run(_token(access, KeyName(key), wanted, file))
     if as_json:
         typer.echo(issued.to_json())
     else:
-        print_token(issued, key)
+        print_token(issued, KeyName(key))
 
 
 @client_commands.command(epilog=EPILOG)
 @with_option_groups
-def ls(key: KeyName, *, access: AsKeyOperator, output: Output) -> None:
+def ls(key: KeyArgument, *, access: AsKeyOperator, output: Output) -> None:
     """List the clients that were enrolled for a key, and the tokens for more of them."""
     as_json = output.is_json()
-    clients, tokens = asyncio.run(_list(access, key))
+    clients, tokens = asyncio.run(_list(access, KeyName(key)))
     if as_json:
         typer.echo(json.dumps(clients.model_dump(mode="json") | tokens.model_dump(mode="json")))
     else:
@@ -83,8 +85,8 @@ def ls(key: KeyName, *, access: AsKeyOperator, output: Output) -> None:
 @client_commands.command(epilog=EPILOG)
 @with_option_groups
 def revoke(
-    key: KeyName,
-    client: ClientName,
+    key: KeyArgument,
+    client: ClientArgument,
     *,
     run: RunNames,
     access: AsKeyOperator,
@@ -96,7 +98,7 @@ def revoke(
     It keeps what it has: models, and the secret keys of all epochs so far.
     """
     as_json = output.is_json()
-    revoked = asyncio.run(_revoke(access, run_access, key, client, run))
+    revoked = asyncio.run(_revoke(access, run_access, KeyName(key), ClientName(client), run))
     if as_json:
         typer.echo(json.dumps(asdict(revoked)))
     else:
@@ -104,13 +106,13 @@ def revoke(
 
 
 async def _token(
-    access: AsKeyOperator, key: str, wanted: TokenRequest, file: Path | None
+    access: AsKeyOperator, key: KeyName, wanted: TokenRequest, file: Path | None
 ) -> IssuedToken:
     async with access.session() as operator:
         return await issue_token(operator, key, wanted, file)
 
 
-async def _list(access: AsKeyOperator, key: str) -> tuple[ClientList, TokenList]:
+async def _list(access: AsKeyOperator, key: KeyName) -> tuple[ClientList, TokenList]:
     async with access.session() as operator:
         clients = await operator.api.clients(key, operator.token)
         return clients, await operator.api.tokens(key, operator.token)
@@ -119,9 +121,9 @@ async def _list(access: AsKeyOperator, key: str) -> tuple[ClientList, TokenList]
 async def _revoke(
     access: AsKeyOperator,
     run_access: AsRunOperatorIfNeeded,
-    key: str,
-    client: str,
-    runs: Sequence[str],
+    key: KeyName,
+    client: ClientName,
+    runs: Sequence[RunName],
 ) -> Revoked:
     if not runs:
         async with access.session() as operator:

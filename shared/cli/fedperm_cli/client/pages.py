@@ -2,6 +2,7 @@
 
 from rich.table import Table
 
+from fedperm.ids import KeyName
 from fedperm.wire.key_server import ClientList, TokenList, TokenStatus
 from fedperm_cli.client.revocation import Revoked
 from fedperm_cli.client.tokens import IssuedToken
@@ -10,7 +11,7 @@ from fedperm_cli.measures import UNKNOWN, as_time, counted
 from fedperm_cli.pages import facts, heading, listing, show
 
 
-def print_token(issued: IssuedToken, key: str) -> None:
+def print_token(issued: IssuedToken, key: KeyName) -> None:
     status = issued.status
     show(
         facts(

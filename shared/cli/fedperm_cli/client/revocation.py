@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fedperm.errors import RefusedError
+from fedperm.ids import ClientName, EpochNumber, KeyName, RunName
 from fedperm_cli.keys.rotation import bring_to_runs, read_record
 from fedperm_cli.run.key_epochs import Rekeyed
 from fedperm_cli.servers.sessions import KeyOperator, RunOperator
@@ -14,15 +15,15 @@ class Revoked:
     """What was done; its fields are the command's JSON. `excluded` names the runs that the
     client had joined."""
 
-    key: str
-    client: str
-    epoch: int
+    key: KeyName
+    client: ClientName
+    epoch: EpochNumber
     key_id: str
     runs: tuple[Rekeyed, ...]
     excluded: tuple[str, ...]
 
 
-async def revoke_at_key_server(operator: KeyOperator, key: str, client: str) -> Revoked:
+async def revoke_at_key_server(operator: KeyOperator, key: KeyName, client: ClientName) -> Revoked:
     """It knows the shared key, so there is a new epoch from here on."""
     revocation = await operator.api.revoke_client(key, client, operator.token)
     record = await read_record(operator, revocation.epoch.record)
@@ -30,7 +31,11 @@ async def revoke_at_key_server(operator: KeyOperator, key: str, client: str) -> 
 
 
 async def revoke_everywhere(
-    operator: KeyOperator, run_operator: RunOperator, key: str, client: str, runs: Sequence[str]
+    operator: KeyOperator,
+    run_operator: RunOperator,
+    key: KeyName,
+    client: ClientName,
+    runs: Sequence[RunName],
 ) -> Revoked:
     done = await revoke_at_key_server(operator, key, client)
     rekeyed = await bring_to_runs(operator, run_operator, runs)
@@ -38,7 +43,7 @@ async def revoke_everywhere(
     return Revoked(key, client, done.epoch, done.key_id, rekeyed, tuple(excluded))
 
 
-async def _exclude(operator: RunOperator, run: str, client: str) -> bool:
+async def _exclude(operator: RunOperator, run: RunName, client: ClientName) -> bool:
     """Whether the client had joined the run."""
     try:
         await operator.api.exclude(run, client, operator.token)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fedperm.durable_file import replacing
+from fedperm.ids import ClientName, KeyName
 from fedperm.wire.key_server import TokenRequest, TokenStatus
 from fedperm_cli.errors import DirectoryError, OptionsError
 from fedperm_cli.servers.sessions import KeyOperator
@@ -24,7 +25,7 @@ class IssuedToken:
         return json.dumps({"token": self.token, "file": file, "status": status})
 
 
-def token_request(uses: int, hours: float, client: str | None) -> TokenRequest:
+def token_request(uses: int, hours: float, client: ClientName | None) -> TokenRequest:
     if client is not None and uses != 1:
         raise OptionsError(
             f"a token for {uses} clients cannot name one", "give --name or --uses, not both"
@@ -41,7 +42,7 @@ def check_new(file: Path | None) -> None:
 
 
 async def issue_token(
-    operator: KeyOperator, key: str, wanted: TokenRequest, file: Path | None
+    operator: KeyOperator, key: KeyName, wanted: TokenRequest, file: Path | None
 ) -> IssuedToken:
     if file is None:
         minted = await operator.api.mint_token(key, wanted, operator.token)
@@ -55,7 +56,7 @@ async def issue_token(
 
 
 async def _into_file(
-    operator: KeyOperator, key: str, wanted: TokenRequest, file: Path
+    operator: KeyOperator, key: KeyName, wanted: TokenRequest, file: Path
 ) -> TokenStatus:
     """A token is shown once, so there is a file for it before it is made."""
     with replacing(file) as opened:

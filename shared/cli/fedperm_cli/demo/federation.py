@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fedperm.services import AGGREGATOR, CLIENT
-from fedperm_cli.demo.options import NAME, DemoOptions, task_name, task_options
+from fedperm_cli.demo.options import KEY, RUN, DemoOptions, task_name, task_options
 from fedperm_cli.federation.folder import FederationFolder
 from fedperm_cli.federation.guard import Guard
 from fedperm_cli.federation.launcher import Launcher
@@ -68,11 +68,11 @@ class DemoFederation:
         async with operators_of(launcher) as operators:
             await self._make_key(operators)
             clients = self._start_clients(launcher)
-            prepared = await operators.prepare(NAME, self.run_options(min_records))
+            prepared = await operators.prepare(RUN, self.run_options(min_records))
             await operators.create(prepared)
             self._tell_run(prepared)
             guard = Guard(list(launcher.servers.values()), clients)
-            status = await guard.during(operators.watch(NAME, view))
+            status = await guard.during(operators.watch(RUN, view))
             await guard.during(guard.clients_end(self.limits.clients_end_seconds))
             finished = await operators.finished(status, prepared)
         return DemoRun(
@@ -95,10 +95,10 @@ class DemoFederation:
 
     async def _make_key(self, operators: Operators) -> None:
         begun_at = time.monotonic()
-        status = await operators.make_key(NAME, self.options.key_bits)
+        status = await operators.make_key(KEY, self.options.key_bits)
         took = as_seconds(time.monotonic() - begun_at)
         self.tell("key", f"{status.scheme}, made in {took}")
-        await operators.make_token(NAME, self.options.clients, self.folder.enrolment_token)
+        await operators.make_token(KEY, self.options.clients, self.folder.enrolment_token)
 
     def _start_clients(self, launcher: Launcher) -> list[RunningProcess]:
         """Before the run is made: they wait for it."""
@@ -118,8 +118,8 @@ def client_settings(options: DemoOptions, enrolment_token: Path) -> dict[str, ob
     """Of a client that gives exactly the privacy that the demo promises."""
     own = {} if options.task is None else {"task": options.task}
     return {
-        "run": NAME,
-        "key": NAME,
+        "run": RUN,
+        "key": KEY,
         "enrolment_token_file": enrolment_token,
         "data_directory": options.data.resolve(),
         "max_epsilon": options.epsilon,

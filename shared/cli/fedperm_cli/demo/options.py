@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fedperm.ids import KeyName, RunName
 from fedperm.schemes.registry import default_scheme
 from fedperm_cli.recipes import (
     DIGITS,
@@ -21,8 +22,7 @@ from fedperm_cli.recipes import (
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.specs import check
 
-NAME = "demo"
-"""Of the key and of the run."""
+KEY, RUN = KeyName("demo"), RunName("demo")
 
 _DEADLINE_SECONDS = 120.0
 
@@ -68,7 +68,7 @@ def run_options(options: DemoOptions, min_records: int) -> RunOptions:
     recipe = RECIPES[options.dataset] if options.task is None else own_recipe(options)
     return replace(
         recipe_run(options, task_name(options), recipe),
-        key=NAME,
+        key=KEY,
         option=task_options(options),
         clients=options.clients,
         deadline_seconds=_DEADLINE_SECONDS,

@@ -4,19 +4,21 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from fedperm.ids import NO_ROUND, RoundNumber
 from fedperm.run_document import FrozenDocument
 from fedperm_cli.demo.federation import DemoRun
-from fedperm_cli.demo.options import NAME
+from fedperm_cli.demo.options import RUN
 from fedperm_cli.federation.folder import FederationFolder
 from fedperm_cli.run.outcome import RunOutcome
 
 
 @dataclass(frozen=True)
 class ClientModel:
-    """The parameters that a client holds after its last round, read from its checkpoint."""
+    """What a client holds after its last round, read from its checkpoint. `client` is
+    the name of its process."""
 
     client: str
-    settled: int
+    settled: RoundNumber
     parameters_sha256: str
     model: str
 
@@ -70,10 +72,10 @@ def outcome_of(run: DemoRun, folder: FederationFolder) -> Outcome:
 def _read_model(client: str, state: Path, document: FrozenDocument) -> ClientModel:
     from fedperm_client.model_store import ModelStore  # noqa: PLC0415 (imports torch)
 
-    run = state / "runs" / NAME
+    run = state / "runs" / RUN
     store = ModelStore(run / "checkpoint.safetensors")
     checkpoint = store.load(document.sha256, document.content.model.parameters)
     if checkpoint is None:
-        return ClientModel(client, settled=0, parameters_sha256="", model="")
+        return ClientModel(client, settled=NO_ROUND, parameters_sha256="", model="")
     model = str(run / "model.safetensors")
     return ClientModel(client, checkpoint.settled, checkpoint.sha256, model)

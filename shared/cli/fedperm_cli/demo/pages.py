@@ -3,7 +3,7 @@
 from rich.table import Table
 from rich.text import Text
 
-from fedperm_cli.demo.options import NAME
+from fedperm_cli.demo.options import RUN
 from fedperm_cli.demo.outcome import Outcome
 from fedperm_cli.measures import as_seconds
 from fedperm_cli.pages import facts, heading, show
@@ -22,7 +22,7 @@ def print_outcome(outcome: Outcome) -> None:
 
 def _places(outcome: Outcome) -> Table:
     return facts(
-        ("  models", f"{outcome.folder}/client-*/runs/{NAME}/model.safetensors"),
+        ("  models", f"{outcome.folder}/client-*/runs/{RUN}/model.safetensors"),
         ("  logs", f"{outcome.logs}/*.log"),
         ("  everything", f"{outcome.folder} (with secrets of this demo: remove it when done)"),
     )

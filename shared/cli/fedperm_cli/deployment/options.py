@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from fedperm.ids import KeyName, RunName
 from fedperm.schemes.registry import default_scheme
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.names import checked_name
@@ -30,6 +31,9 @@ VARIABLES = "FEDPERM_OPERATOR"
 """The beginning of the variables' names. One that is blank is not given."""
 
 
+_RUN, _KEY = RunName("demo"), KeyName("demo")
+
+
 class Dataset(StrEnum):
     DIGITS = DIGITS
     MNIST = MNIST
@@ -39,11 +43,11 @@ class Dataset(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class OperationOptions(RecipeOptions):
     run: Annotated[
-        str, typer.Option(metavar="RUN", parser=checked_name, help="Name of the run.")
-    ] = "demo"
+        RunName, typer.Option(metavar="RUN", parser=checked_name, help="Name of the run.")
+    ] = _RUN
     key: Annotated[
-        str, typer.Option(metavar="KEY", parser=checked_name, help="Name of the key.")
-    ] = "demo"
+        KeyName, typer.Option(metavar="KEY", parser=checked_name, help="Name of the key.")
+    ] = _KEY
     token_file: Annotated[
         Path,
         typer.Option(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fedperm.clock import Clock
 from fedperm.errors import UnauthenticatedError
+from fedperm.ids import KeyName
 from fedperm.wire.enrolment_token import EnrolmentToken, parse_token
 from fedperm.wire.key_server import (
     LONGEST_TOKEN_LIFE_SECONDS,
@@ -17,7 +18,7 @@ from fedperm_cli.servers.sessions import KeyOperator
 
 
 async def provide_token(
-    operator: KeyOperator, key: str, file: Path, uses: int, clock: Clock
+    operator: KeyOperator, key: KeyName, file: Path, uses: int, clock: Clock
 ) -> TokenStatus:
     """The file's token, or a new one that is written there."""
     found = _read(file)

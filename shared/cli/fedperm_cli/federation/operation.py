@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fedperm.api.connection import Patience
+from fedperm.ids import KeyName, RunName
 from fedperm.services import AGGREGATOR, KEY_SERVER
 from fedperm.wire.aggregator import RoundReport, RunStatus
 from fedperm.wire.key_server import KeyRequest, KeyStatus, TokenRequest, TokenStatus
@@ -55,21 +56,21 @@ class Operators:
     keys: KeyOperator
     runs: RunOperator
 
-    async def make_key(self, key: str, key_bits: int) -> KeyStatus:
+    async def make_key(self, key: KeyName, key_bits: int) -> KeyStatus:
         wanted = KeyRequest(scheme=SchemeSpec.of_bits(key_bits))
         return await self.keys.api.create_key(key, wanted, self.keys.token)
 
-    async def make_token(self, key: str, uses: int, file: Path) -> TokenStatus:
+    async def make_token(self, key: KeyName, uses: int, file: Path) -> TokenStatus:
         """With which so many clients can enrol."""
         return (await issue_token(self.keys, key, TokenRequest(uses=uses), file)).status
 
-    async def prepare(self, run: str, options: RunOptions) -> PreparedRun:
+    async def prepare(self, run: RunName, options: RunOptions) -> PreparedRun:
         return await prepare(run, options, self.keys.api)
 
     async def create(self, prepared: PreparedRun) -> RunStatus:
         return await create_run(prepared, self.keys.api, self.runs)
 
-    async def watch(self, run: str, view: View, *, or_stopped: bool = False) -> RunStatus:
+    async def watch(self, run: RunName, view: View, *, or_stopped: bool = False) -> RunStatus:
         return await Watch(self.runs, run, view).until_over(or_stopped=or_stopped)
 
     async def finished(self, status: RunStatus, prepared: PreparedRun) -> FinishedRun:

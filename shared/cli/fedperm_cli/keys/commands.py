@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from fedperm.ids import KeyName, RunName
 from fedperm.schemes.registry import DEFAULT_KEY_BITS
 from fedperm.wire.key_server import KeyList, KeyRequest, KeyStatus
 from fedperm.wire.statements import SchemeSpec
@@ -16,7 +17,7 @@ from fedperm_cli.keys.audit import VerifiedLog, read_log
 from fedperm_cli.keys.kept_end import KeptEnd
 from fedperm_cli.keys.pages import print_key, print_keys, print_log, print_rotation
 from fedperm_cli.keys.rotation import Rotation, bring_to_runs, make_next_epoch
-from fedperm_cli.names import KeyName, RunNames
+from fedperm_cli.names import KeyArgument, RunNames
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
 from fedperm_cli.servers.options import AsKeyOperator, AsRunOperatorIfNeeded
@@ -27,7 +28,7 @@ keys = typer.Typer(no_args_is_help=True, help="Make, list, rotate and audit keys
 @keys.command(epilog=EPILOG)
 @with_option_groups
 def create(
-    key: KeyName,
+    key: KeyArgument,
     *,
     key_bits: Annotated[int, typer.Option(help="Length of n.")] = DEFAULT_KEY_BITS,
     access: AsKeyOperator,
@@ -36,7 +37,7 @@ def create(
     """Make a key with its first epoch. Again with the same parameters: nothing changes."""
     as_json = output.is_json()
     wanted = KeyRequest(scheme=SchemeSpec.of_bits(key_bits))
-    status = asyncio.run(_create(access, key, wanted))
+    status = asyncio.run(_create(access, KeyName(key), wanted))
     if as_json:
         typer.echo(status.model_dump_json())
     else:
@@ -58,7 +59,7 @@ def ls(*, access: AsKeyOperator, output: Output) -> None:
 @keys.command(epilog=EPILOG)
 @with_option_groups
 def rotate(
-    key: KeyName,
+    key: KeyArgument,
     *,
     run: RunNames,
     access: AsKeyOperator,
@@ -70,7 +71,7 @@ def rotate(
     A run uses it from its next round on. Every call makes another epoch.
     """
     as_json = output.is_json()
-    rotation = asyncio.run(_rotate(access, run_access, key, run))
+    rotation = asyncio.run(_rotate(access, run_access, KeyName(key), run))
     if as_json:
         typer.echo(json.dumps(asdict(rotation)))
     else:
@@ -99,7 +100,7 @@ def audit(
         print_log(log)
 
 
-async def _create(access: AsKeyOperator, key: str, wanted: KeyRequest) -> KeyStatus:
+async def _create(access: AsKeyOperator, key: KeyName, wanted: KeyRequest) -> KeyStatus:
     async with access.session() as operator:
         return await operator.api.create_key(key, wanted, operator.token)
 
@@ -115,7 +116,7 @@ async def _audit(access: AsKeyOperator) -> VerifiedLog:
 
 
 async def _rotate(
-    access: AsKeyOperator, run_access: AsRunOperatorIfNeeded, key: str, runs: Sequence[str]
+    access: AsKeyOperator, run_access: AsRunOperatorIfNeeded, key: KeyName, runs: Sequence[RunName]
 ) -> Rotation:
     if not runs:
         async with access.session() as operator:

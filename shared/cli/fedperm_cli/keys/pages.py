@@ -1,5 +1,6 @@
 """Keys, rotations and the audit log for people."""
 
+from fedperm.ids import KeyName
 from fedperm.wire.key_server import AuditEntry, KeyList, KeyStatus
 from fedperm_cli.keys.audit import VerifiedLog
 from fedperm_cli.keys.rotation import Rotation
@@ -49,7 +50,7 @@ def _line(entry: AuditEntry) -> str:
     return f"{entry.number:6}  {as_time(entry.at)}  {entry.event:18}{details}"
 
 
-def still_to_do(key: str) -> str:
+def still_to_do(key: KeyName) -> str:
     """The run operator needs no key operator's token for it."""
     return (
         f"runs with key {key} go on with an older epoch; for each of them, the run operator does:\n"

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from fedperm.ids import RunName
 from fedperm_cli.names import checked_name
 from fedperm_cli.task.options import TaskOptions
 
@@ -22,7 +23,7 @@ ModelPlace = Annotated[
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions(TaskOptions):
     run: Annotated[
-        str | None,
+        RunName | None,
         typer.Option(
             metavar="RUN",
             parser=checked_name,

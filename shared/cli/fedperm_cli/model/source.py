@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from fedperm.errors import ParameterError
+from fedperm.ids import RunName
 
 FINAL, CHECKPOINT = "model.safetensors", "checkpoint.safetensors"
 """After the last round, and between two; as `fedperm_client.state_directory` names them."""
 
 
-def model_file(place: Path, run: str | None) -> Path:
+def model_file(place: Path, run: RunName | None) -> Path:
     """The final model if there is one, else the newest checkpoint."""
     if place.is_file():
         if run is not None:
@@ -23,7 +24,7 @@ def model_file(place: Path, run: str | None) -> Path:
     raise ParameterError(f"{folder} holds no model yet", "wait for the run's first round")
 
 
-def _run_folder(state: Path, run: str | None) -> Path:
+def _run_folder(state: Path, run: RunName | None) -> Path:
     runs = sorted(folder.name for folder in (state / "runs").glob("*") if folder.is_dir())
     if run is None and len(runs) == 1:
         return state / "runs" / runs[0]

@@ -2,6 +2,7 @@
 
 from fedperm.api.key_server import KeyServerApi
 from fedperm.errors import UntrustedError
+from fedperm.ids import KeyName
 from fedperm.run_document import RunDocument
 from fedperm.wire.public_keys import signing_key
 from fedperm.wire.signed import verify
@@ -12,7 +13,7 @@ SHOWN = 16
 """Digits of a fingerprint."""
 
 
-async def record_of(keys: KeyServerApi, key: str, *, insecure_for_tests: bool) -> EpochRecord:
+async def record_of(keys: KeyServerApi, key: KeyName, *, insecure_for_tests: bool) -> EpochRecord:
     """The newest epoch's, signed by the key server itself and about the key that it names."""
     status, identity = await keys.key(key), await keys.identity()
     signed = (await keys.epoch(key, status.latest_epoch)).record

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from fedperm.ids import KeyName, RunName
 from fedperm.services import CLIENT
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.names import checked_name
@@ -21,7 +22,7 @@ from fedperm_cli.servers.sessions import Server
 @dataclass(frozen=True, kw_only=True)
 class PreflightOptions:
     run: Annotated[
-        str | None,
+        RunName | None,
         typer.Option(
             metavar="RUN",
             parser=checked_name,
@@ -30,7 +31,7 @@ class PreflightOptions:
         ),
     ] = None
     key: Annotated[
-        str | None,
+        KeyName | None,
         typer.Option(
             metavar="KEY", parser=checked_name, show_default="the run's", help="Check this key."
         ),

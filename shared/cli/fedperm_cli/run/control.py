@@ -6,8 +6,9 @@ from dataclasses import asdict
 
 import typer
 
+from fedperm.ids import ClientName, RunName
 from fedperm.wire.aggregator import ParticipantStatus, RunStatus
-from fedperm_cli.names import ClientName, RunName
+from fedperm_cli.names import ClientArgument, RunArgument
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
 from fedperm_cli.pages import show
@@ -17,27 +18,29 @@ from fedperm_cli.servers.options import AsAnybody, AsRunOperator
 
 
 @with_option_groups
-def stop(run: RunName, *, access: AsRunOperator, output: Output) -> None:
+def stop(run: RunArgument, *, access: AsRunOperator, output: Output) -> None:
     """Open no new round; the open one is finished."""
     as_json = output.is_json()
-    _print(asyncio.run(_stop(access, run)), as_json=as_json)
+    _print(asyncio.run(_stop(access, RunName(run))), as_json=as_json)
 
 
 @with_option_groups
-def resume(run: RunName, *, access: AsRunOperator, output: Output) -> None:
+def resume(run: RunArgument, *, access: AsRunOperator, output: Output) -> None:
     """Go on with a run that was stopped."""
     as_json = output.is_json()
-    _print(asyncio.run(_resume(access, run)), as_json=as_json)
+    _print(asyncio.run(_resume(access, RunName(run))), as_json=as_json)
 
 
 @with_option_groups
-def rekey(run: RunName, *, key_server: AsAnybody, access: AsRunOperator, output: Output) -> None:
+def rekey(
+    run: RunArgument, *, key_server: AsAnybody, access: AsRunOperator, output: Output
+) -> None:
     """Bring the key's new epochs from the key server to the run.
 
     It uses the newest from its next round on. Needs no key operator's token.
     """
     as_json = output.is_json()
-    rekeyed = asyncio.run(_rekey(key_server, access, run))
+    rekeyed = asyncio.run(_rekey(key_server, access, RunName(run)))
     if as_json:
         typer.echo(json.dumps(asdict(rekeyed)))
     else:
@@ -46,10 +49,12 @@ def rekey(run: RunName, *, key_server: AsAnybody, access: AsRunOperator, output:
 
 
 @with_option_groups
-def exclude(run: RunName, client: ClientName, *, access: AsRunOperator, output: Output) -> None:
+def exclude(
+    run: RunArgument, client: ClientArgument, *, access: AsRunOperator, output: Output
+) -> None:
     """Let a client take no part from the next round on."""
     as_json = output.is_json()
-    status = asyncio.run(_exclude(access, run, client))
+    status = asyncio.run(_exclude(access, RunName(run), ClientName(client)))
     if as_json:
         typer.echo(status.model_dump_json())
     else:
@@ -63,21 +68,21 @@ def _print(status: RunStatus, *, as_json: bool) -> None:
         print_status(status)
 
 
-async def _stop(access: AsRunOperator, run: str) -> RunStatus:
+async def _stop(access: AsRunOperator, run: RunName) -> RunStatus:
     async with access.session() as operator:
         return await operator.api.stop(run, operator.token)
 
 
-async def _resume(access: AsRunOperator, run: str) -> RunStatus:
+async def _resume(access: AsRunOperator, run: RunName) -> RunStatus:
     async with access.session() as operator:
         return await operator.api.resume(run, operator.token)
 
 
-async def _rekey(key_server: AsAnybody, access: AsRunOperator, run: str) -> Rekeyed:
+async def _rekey(key_server: AsAnybody, access: AsRunOperator, run: RunName) -> Rekeyed:
     async with key_server.session() as keys, access.session() as operator:
         return await bring_key_epochs(keys, operator, run)
 
 
-async def _exclude(access: AsRunOperator, run: str, client: str) -> ParticipantStatus:
+async def _exclude(access: AsRunOperator, run: RunName, client: ClientName) -> ParticipantStatus:
     async with access.session() as operator:
         return await operator.api.exclude(run, client, operator.token)

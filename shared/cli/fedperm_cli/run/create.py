@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fedperm.ids import RunName
 from fedperm.wire.aggregator import RunStatus
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.given_options import options_given
-from fedperm_cli.names import RunName
+from fedperm_cli.names import RunArgument
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
 from fedperm_cli.run.options import RunOptions
@@ -57,7 +58,7 @@ OutputFile = Annotated[
 @with_option_groups
 def create(
     context: typer.Context,
-    run: RunName,
+    run: RunArgument,
     *,
     options: RunOptions,
     document: DocumentFile = None,
@@ -75,9 +76,9 @@ def create(
     as_json = output.is_json()
     operator = None if dry_run else access.needed_for("sending a run")
     if document is None and initial_model is None:
-        prepared = asyncio.run(_prepare(run, options, key_server))
+        prepared = asyncio.run(_prepare(RunName(run), options, key_server))
     else:
-        prepared = _finished(context, run, document, initial_model)
+        prepared = _finished(context, RunName(run), document, initial_model)
     if file is not None:
         prepared.write(file)
     if operator is None:
@@ -87,7 +88,7 @@ def create(
         _print_sent(prepared, status, as_json=as_json)
 
 
-async def _prepare(run: str, options: RunOptions, key_server: AsAnybody) -> "PreparedRun":
+async def _prepare(run: RunName, options: RunOptions, key_server: AsAnybody) -> "PreparedRun":
     from fedperm_cli.run.preparation import prepare  # noqa: PLC0415 (see above)
 
     async with key_server.session() as keys:
@@ -95,7 +96,7 @@ async def _prepare(run: str, options: RunOptions, key_server: AsAnybody) -> "Pre
 
 
 def _finished(
-    context: typer.Context, run: str, document: Path | None, initial_model: Path | None
+    context: typer.Context, run: RunName, document: Path | None, initial_model: Path | None
 ) -> "PreparedRun":
     from fedperm_cli.run.preparation import read_prepared  # noqa: PLC0415 (see above)
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from fedperm.errors import RefusedError, UnreachableError
+from fedperm.ids import RunName
 from fedperm.wire.events import Event
 from fedperm_cli.servers.sessions import RunOperator
 
@@ -12,7 +13,7 @@ _ATTEMPTS = 60
 """So long may an aggregator be away, restarting, before it is given up."""
 
 
-async def events_of(operator: RunOperator, run: str) -> AsyncGenerator[Event, None]:
+async def events_of(operator: RunOperator, run: RunName) -> AsyncGenerator[Event, None]:
     """From the first one on and without end; none is missed or repeated."""
     last, failed = 0, 0
     while True:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from fedperm.api.key_server import KeyServerApi
 from fedperm.errors import UntrustedError
+from fedperm.ids import NO_EPOCH, EpochNumber, RunName
 from fedperm.run_document import KeySpec
 from fedperm.wire.aggregator import KeyEpoch
 from fedperm.wire.public_keys import signing_key
@@ -16,27 +17,27 @@ from fedperm_cli.servers.sessions import RunOperator
 class Rekeyed:
     """A run's newest key epoch, and which epochs it got just now."""
 
-    run: str
-    epoch: int
-    brought: tuple[int, ...]
+    run: RunName
+    epoch: EpochNumber
+    brought: tuple[EpochNumber, ...]
 
 
-async def bring_key_epochs(keys: KeyServerApi, operator: RunOperator, run: str) -> Rekeyed:
+async def bring_key_epochs(keys: KeyServerApi, operator: RunOperator, run: RunName) -> Rekeyed:
     """All epochs that the run does not have yet, in order; again: none."""
     key = (await operator.api.document(run, operator.token)).content.key
     known = await _newest_known(operator, run, key)
     latest = (await keys.key(key.key)).latest_epoch
-    wanted = range(known + 1, latest + 1)
+    wanted = tuple(map(EpochNumber, range(known + 1, latest + 1)))
     for epoch in wanted:
         record = (await keys.epoch(key.key, epoch)).record
         _check(record, key)
         await operator.api.put_key_epoch(run, epoch, KeyEpoch(record=record), operator.token)
-    return Rekeyed(run, max(known, latest), tuple(wanted))
+    return Rekeyed(run, max(known, latest), wanted)
 
 
-async def _newest_known(operator: RunOperator, run: str, key: KeySpec) -> int:
+async def _newest_known(operator: RunOperator, run: RunName, key: KeySpec) -> EpochNumber:
     stored = await operator.api.key_epochs(run, operator.token)
-    return max((_check(epoch.record, key).epoch for epoch in stored.epochs), default=0)
+    return max((_check(epoch.record, key).epoch for epoch in stored.epochs), default=NO_EPOCH)
 
 
 def _check(record: str, key: KeySpec) -> EpochRecord:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fedperm.ids import KeyName
 from fedperm.norm_bound import NormForm
 from fedperm_cli.names import checked_name
 from fedperm_cli.presets import PAPER_DELTA
@@ -25,7 +26,7 @@ class RunOptions:
     else the default that the help names."""
 
     key: Annotated[
-        str | None,
+        KeyName | None,
         _option(_TASK, "Name of the key that clients share.", metavar="KEY", parser=checked_name),
     ] = None
     task: Annotated[

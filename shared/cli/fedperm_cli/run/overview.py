@@ -1,5 +1,6 @@
 """All that an operator may know of a run, in one object."""
 
+from fedperm.ids import RunName
 from fedperm.wire.aggregator import ParticipantStatus, RoundReport, RunStatus
 from fedperm.wire.message import Many, Message
 from fedperm_cli.servers.sessions import RunOperator
@@ -13,7 +14,7 @@ class Overview(Message):
     rounds: Many[RoundReport]
 
 
-async def read_overview(operator: RunOperator, run: str) -> Overview:
+async def read_overview(operator: RunOperator, run: RunName) -> Overview:
     api, token = operator.api, operator.token
     return Overview(
         status=await api.run(run, token),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from fedperm.axes import Axes
+from fedperm.ids import RunName
 from fedperm.noise.law import FINE_GRID, GridLaplace
 from fedperm.norm_bound import honest_limit
 from fedperm.planner import Plan, plan
@@ -53,7 +54,7 @@ class PlannedRun:
         return None if self.average_noise is None else self.average_noise.warning
 
 
-def plan_run(run: str, options: RunOptions, model: ModelSpec, key: KeySpec) -> PlannedRun:
+def plan_run(run: RunName, options: RunOptions, model: ModelSpec, key: KeySpec) -> PlannedRun:
     with options_in_words():
         noise = _noise(options, model)
         shape = _shape(options, model, key, noise)
@@ -110,7 +111,7 @@ def _shape(options: RunOptions, model: ModelSpec, key: KeySpec, noise: NoiseSpec
 
 
 def _document(
-    run: str, options: RunOptions, model: ModelSpec, key: KeySpec, noise: NoiseSpec, shape: Plan
+    run: RunName, options: RunOptions, model: ModelSpec, key: KeySpec, noise: NoiseSpec, shape: Plan
 ) -> RunDocument:
     limit = options.norm_bound
     if limit is None:

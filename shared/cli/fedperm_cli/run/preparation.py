@@ -6,6 +6,7 @@ from pathlib import Path
 from fedperm.api.key_server import KeyServerApi
 from fedperm.durable_file import write_durably
 from fedperm.errors import ParameterError
+from fedperm.ids import RunName
 from fedperm.run_document import FrozenDocument, KeySpec
 from fedperm.wire.digest import sha256_of
 from fedperm_cli.errors import DirectoryError
@@ -39,7 +40,7 @@ class PreparedRun:
             ) from None
 
 
-async def prepare(run: str, options: RunOptions, keys: KeyServerApi) -> PreparedRun:
+async def prepare(run: RunName, options: RunOptions, keys: KeyServerApi) -> PreparedRun:
     """With the key's length and the key server's signing key, which anybody may read."""
     check(options)
     key = required("--key", options.key)
@@ -49,7 +50,7 @@ async def prepare(run: str, options: RunOptions, keys: KeyServerApi) -> Prepared
     return PreparedRun(plan_run(run, options, start.spec, spec), start.body)
 
 
-def read_prepared(run: str, document: Path, initial_model: Path) -> PreparedRun:
+def read_prepared(run: RunName, document: Path, initial_model: Path) -> PreparedRun:
     frozen = FrozenDocument(_read(document))
     if frozen.content.run != run:
         raise ParameterError(

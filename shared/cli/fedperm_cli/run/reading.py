@@ -4,8 +4,9 @@ import asyncio
 
 import typer
 
+from fedperm.ids import RunName
 from fedperm.wire.aggregator import RunList
-from fedperm_cli.names import RunName
+from fedperm_cli.names import RunArgument
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
 from fedperm_cli.run.overview import Overview, read_overview
@@ -25,10 +26,10 @@ def ls(*, access: AsRunOperator, output: Output) -> None:
 
 
 @with_option_groups
-def show(run: RunName, *, access: AsRunOperator, output: Output) -> None:
+def show(run: RunArgument, *, access: AsRunOperator, output: Output) -> None:
     """Show a run: its state, its clients, and what each round took and gave."""
     as_json = output.is_json()
-    overview = asyncio.run(_show(access, run))
+    overview = asyncio.run(_show(access, RunName(run)))
     if as_json:
         typer.echo(overview.model_dump_json())
     else:
@@ -40,6 +41,6 @@ async def _list(access: AsRunOperator) -> RunList:
         return await operator.api.runs(operator.token)
 
 
-async def _show(access: AsRunOperator, run: str) -> Overview:
+async def _show(access: AsRunOperator, run: RunName) -> Overview:
     async with access.session() as operator:
         return await read_overview(operator, run)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
+from fedperm.ids import ClientName, RoundNumber
 from fedperm.wire import statements
 from fedperm.wire.events import (
     ClientReported,
@@ -20,7 +21,7 @@ from fedperm.wire.events import (
 class RoundProgress:
     """The newest round: uploads of the selected clients in, checked, folded (in jobs)."""
 
-    round: int
+    round: RoundNumber
     selected: int
     stored: int = 0
     checked: int = 0
@@ -54,15 +55,15 @@ class FinishedRounds:
     """Settled rounds, each told of once and in order: when all members of its sum have reported
     what it gave, or at the latest when the next one is settled."""
 
-    _members: dict[int, set[str]] = field(default_factory=dict)
-    _silent: dict[int, set[str]] = field(default_factory=dict)
+    _members: dict[RoundNumber, set[ClientName]] = field(default_factory=dict)
+    _silent: dict[RoundNumber, set[ClientName]] = field(default_factory=dict)
     """By settled round that was not told of yet: members that have not reported."""
 
     @property
     def waiting(self) -> bool:
         return bool(self._silent)
 
-    def take(self, event: Event) -> list[int]:
+    def take(self, event: Event) -> list[RoundNumber]:
         """The rounds that can be told of now."""
         match event.details:
             case RoundSealed(members=members):
@@ -78,12 +79,12 @@ class FinishedRounds:
                 return self._settle(self._silent[event.round] - {event.client}, event.round)
         return []
 
-    def rest(self) -> list[int]:
+    def rest(self) -> list[RoundNumber]:
         """Those of which nothing more is awaited."""
         rounds = sorted(self._silent)
         self._silent.clear()
         return rounds
 
-    def _settle(self, silent: set[str], number: int) -> list[int]:
+    def _settle(self, silent: set[ClientName], number: RoundNumber) -> list[RoundNumber]:
         self._silent[number] = silent
         return [] if silent else self.rest()

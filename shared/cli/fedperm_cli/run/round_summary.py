@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from statistics import mean
 
+from fedperm.ids import RoundNumber
 from fedperm.phase_seconds import PhaseSeconds, phase_seconds
 from fedperm.wire.aggregator import RoundReport, RoundState, SubmissionState
 
@@ -11,7 +12,7 @@ from fedperm.wire.aggregator import RoundReport, RoundState, SubmissionState
 class RoundSummary:
     """`accuracies` are the different ones that clients reported: at most one if all agree."""
 
-    round: int
+    round: RoundNumber
     state: RoundState
     reason: str
     selected: int

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Protocol
 
+from fedperm.ids import RoundNumber, RunName
 from fedperm.wire.aggregator import RunState, RunStatus
 from fedperm.wire.events import Event, EventKind
 from fedperm_cli.run.event_stream import events_of
@@ -37,7 +38,7 @@ class View(Protocol):
 class Watch:
     """One run as its events unfold."""
 
-    def __init__(self, operator: RunOperator, run: str, view: View) -> None:
+    def __init__(self, operator: RunOperator, run: RunName, view: View) -> None:
         self._operator = operator
         self._run = run
         self._view = view
@@ -81,7 +82,7 @@ class Watch:
         self._progress = progress
         await self._tell_rounds(self._finished.take(event))
 
-    async def _tell_rounds(self, rounds: list[int]) -> None:
+    async def _tell_rounds(self, rounds: list[RoundNumber]) -> None:
         api, token = self._operator.api, self._operator.token
         for number in rounds:
             self._view.tell_round(summarise(await api.round_report(self._run, number, token)))

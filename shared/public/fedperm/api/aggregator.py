@@ -8,6 +8,7 @@ from fedperm.api.answers import LARGEST_BODY
 from fedperm.api.connection import Connection, Request
 from fedperm.api.health import ServerVersion, version_of
 from fedperm.errors import UnreachableError, UntrustedError
+from fedperm.ids import ClientName, EpochNumber, RoundNumber, RunName
 from fedperm.run_document import LONGEST_DOCUMENT, FrozenDocument
 from fedperm.submissions import SubmissionKind
 from fedperm.wire.aggregator import (
@@ -58,7 +59,7 @@ class AggregatorApi:
         )
         return await self._connection.ask(request, RunStatus)
 
-    async def put_initial_model(self, run: str, body: bytes, token: str) -> RunStatus:
+    async def put_initial_model(self, run: RunName, body: bytes, token: str) -> RunStatus:
         request = Request(
             "PUT",
             f"/v1/runs/{run}/initial-model",
@@ -69,42 +70,44 @@ class AggregatorApi:
         )
         return await self._connection.ask(request, RunStatus)
 
-    async def put_key_epoch(self, run: str, epoch: int, record: KeyEpoch, token: str) -> RunStatus:
+    async def put_key_epoch(
+        self, run: RunName, epoch: EpochNumber, record: KeyEpoch, token: str
+    ) -> RunStatus:
         request = Request("PUT", f"/v1/runs/{run}/key-epochs/{epoch}", token, record)
         return await self._connection.ask(request, RunStatus)
 
     async def runs(self, token: str) -> RunList:
         return await self._connection.ask(Request("GET", "/v1/runs", token), RunList)
 
-    async def run(self, run: str, token: str) -> RunStatus:
+    async def run(self, run: RunName, token: str) -> RunStatus:
         return await self._connection.ask(Request("GET", f"/v1/runs/{run}", token), RunStatus)
 
-    async def stop(self, run: str, token: str) -> RunStatus:
+    async def stop(self, run: RunName, token: str) -> RunStatus:
         return await self._connection.ask(Request("POST", f"/v1/runs/{run}/stop", token), RunStatus)
 
-    async def resume(self, run: str, token: str) -> RunStatus:
+    async def resume(self, run: RunName, token: str) -> RunStatus:
         return await self._connection.ask(
             Request("POST", f"/v1/runs/{run}/resume", token), RunStatus
         )
 
-    async def participants(self, run: str, token: str) -> ParticipantList:
+    async def participants(self, run: RunName, token: str) -> ParticipantList:
         request = Request("GET", f"/v1/runs/{run}/participants", token)
         return await self._connection.ask(request, ParticipantList)
 
-    async def exclude(self, run: str, client: str, token: str) -> ParticipantStatus:
+    async def exclude(self, run: RunName, client: ClientName, token: str) -> ParticipantStatus:
         request = Request("DELETE", f"/v1/runs/{run}/participants/{client}", token)
         return await self._connection.ask(request, ParticipantStatus)
 
-    async def rounds(self, run: str, token: str) -> RoundList:
+    async def rounds(self, run: RunName, token: str) -> RoundList:
         return await self._connection.ask(
             Request("GET", f"/v1/runs/{run}/rounds", token), RoundList
         )
 
-    async def round_report(self, run: str, number: int, token: str) -> RoundReport:
+    async def round_report(self, run: RunName, number: RoundNumber, token: str) -> RoundReport:
         request = Request("GET", f"/v1/runs/{run}/rounds/{number}/report", token)
         return await self._connection.ask(request, RoundReport)
 
-    async def events(self, run: str, token: str, after: int = 0) -> AsyncIterator[Event]:
+    async def events(self, run: RunName, token: str, after: int = 0) -> AsyncIterator[Event]:
         """As they happen, from the one after `after` on; ends when the connection does."""
         request = Request(
             "GET", f"/v1/runs/{run}/events", token, headers=(("Last-Event-ID", str(after)),)
@@ -115,14 +118,16 @@ class AggregatorApi:
 
     # what operators and participants read
 
-    async def document(self, run: str, token: str) -> FrozenDocument:
+    async def document(self, run: RunName, token: str) -> FrozenDocument:
         path = f"/v1/runs/{run}/document"
         response = await self._connection.send(
             Request("GET", path, token, most_octets=LONGEST_DOCUMENT)
         )
         return FrozenDocument(response.content)
 
-    async def initial_model(self, run: str, token: str, most_octets: int = LARGEST_BODY) -> bytes:
+    async def initial_model(
+        self, run: RunName, token: str, most_octets: int = LARGEST_BODY
+    ) -> bytes:
         request = Request(
             "GET",
             f"/v1/runs/{run}/initial-model",
@@ -132,17 +137,17 @@ class AggregatorApi:
         )
         return (await self._connection.send(request)).content
 
-    async def key_epochs(self, run: str, token: str) -> KeyEpochs:
+    async def key_epochs(self, run: RunName, token: str) -> KeyEpochs:
         return await self._connection.ask(
             Request("GET", f"/v1/runs/{run}/key-epochs", token), KeyEpochs
         )
 
-    async def outcome(self, run: str, number: int, token: str) -> RoundOutcome:
+    async def outcome(self, run: RunName, number: RoundNumber, token: str) -> RoundOutcome:
         request = Request("GET", f"/v1/runs/{run}/rounds/{number}", token)
         return await self._connection.ask(request, RoundOutcome)
 
     async def aggregate(
-        self, run: str, number: int, token: str, most_octets: int = LARGEST_BODY
+        self, run: RunName, number: RoundNumber, token: str, most_octets: int = LARGEST_BODY
     ) -> bytes:
         request = Request(
             "GET",
@@ -159,19 +164,24 @@ class AggregatorApi:
     # a client's own
 
     async def join(
-        self, run: str, client: str, participation: Participation, token: str
+        self, run: RunName, client: ClientName, participation: Participation, token: str
     ) -> ParticipantStatus:
         request = Request("PUT", f"/v1/runs/{run}/participants/{client}", token, participation)
         return await self._connection.ask(request, ParticipantStatus)
 
     async def beat(
-        self, run: str, client: str, heartbeat: Heartbeat, token: str
+        self, run: RunName, client: ClientName, heartbeat: Heartbeat, token: str
     ) -> ParticipantStatus:
         path = f"/v1/runs/{run}/participants/{client}/heartbeat"
         return await self._connection.ask(Request("PUT", path, token, heartbeat), ParticipantStatus)
 
     async def next_task(
-        self, run: str, client: str, settled: int, wait_seconds: float, token: str
+        self,
+        run: RunName,
+        client: ClientName,
+        settled: RoundNumber,
+        wait_seconds: float,
+        token: str,
     ) -> Task:
         """Waits until there is something to do; `settled` is the last round dealt with."""
         request = Request(
@@ -186,9 +196,9 @@ class AggregatorApi:
     async def submit(
         self,
         kind: SubmissionKind,
-        run: str,
-        number: int,
-        client: str,
+        run: RunName,
+        number: RoundNumber,
+        client: ClientName,
         body: bytes,
         manifest: str,
         token: str,
@@ -204,14 +214,24 @@ class AggregatorApi:
         return await self._connection.ask(request, SubmissionReceipt)
 
     async def submission(
-        self, kind: SubmissionKind, run: str, number: int, client: str, token: str
+        self,
+        kind: SubmissionKind,
+        run: RunName,
+        number: RoundNumber,
+        client: ClientName,
+        token: str,
     ) -> SubmissionReport:
         """What became of it."""
         request = Request("GET", f"/v1/runs/{run}/rounds/{number}/{kind.path}/{client}", token)
         return await self._connection.ask(request, SubmissionReport)
 
     async def report(
-        self, run: str, number: int, client: str, report: ClientReport, token: str
+        self,
+        run: RunName,
+        number: RoundNumber,
+        client: ClientName,
+        report: ClientReport,
+        token: str,
     ) -> None:
         path = f"/v1/runs/{run}/rounds/{number}/reports/{client}"
         await self._connection.send(Request("PUT", path, token, report))

@@ -2,6 +2,7 @@
 
 from fedperm.api.connection import Connection, Request
 from fedperm.api.health import ServerVersion, version_of
+from fedperm.ids import ClientName, EpochNumber, KeyName
 from fedperm.wire.key_server import (
     AccessTokenRequest,
     AuditLog,
@@ -35,47 +36,47 @@ class KeyServerApi:
     async def identity(self) -> Identity:
         return await self._connection.ask(Request("GET", "/v1/identity"), Identity)
 
-    async def create_key(self, key: str, wanted: KeyRequest, token: str) -> KeyStatus:
+    async def create_key(self, key: KeyName, wanted: KeyRequest, token: str) -> KeyStatus:
         request = Request("PUT", f"/v1/keys/{key}", token, wanted, timeout_seconds=600)
         return await self._connection.ask(request, KeyStatus)
 
     async def keys(self, token: str) -> KeyList:
         return await self._connection.ask(Request("GET", "/v1/keys", token), KeyList)
 
-    async def key(self, key: str) -> KeyStatus:
+    async def key(self, key: KeyName) -> KeyStatus:
         return await self._connection.ask(Request("GET", f"/v1/keys/{key}"), KeyStatus)
 
-    async def epoch(self, key: str, epoch: int) -> SignedEpoch:
+    async def epoch(self, key: KeyName, epoch: EpochNumber) -> SignedEpoch:
         request = Request("GET", f"/v1/keys/{key}/epochs/{epoch}")
         return await self._connection.ask(request, SignedEpoch)
 
-    async def create_epoch(self, key: str, epoch: int, token: str) -> SignedEpoch:
+    async def create_epoch(self, key: KeyName, epoch: EpochNumber, token: str) -> SignedEpoch:
         """Rotates the key if `epoch` is the next one."""
         request = Request("PUT", f"/v1/keys/{key}/epochs/{epoch}", token, timeout_seconds=600)
         return await self._connection.ask(request, SignedEpoch)
 
-    async def mint_token(self, key: str, wanted: TokenRequest, token: str) -> MintedToken:
+    async def mint_token(self, key: KeyName, wanted: TokenRequest, token: str) -> MintedToken:
         request = Request("POST", f"/v1/keys/{key}/enrolment-tokens", token, wanted)
         return await self._connection.ask(request, MintedToken)
 
-    async def tokens(self, key: str, token: str) -> TokenList:
+    async def tokens(self, key: KeyName, token: str) -> TokenList:
         request = Request("GET", f"/v1/keys/{key}/enrolment-tokens", token)
         return await self._connection.ask(request, TokenList)
 
-    async def revoke_token(self, key: str, identifier: str, token: str) -> TokenStatus:
+    async def revoke_token(self, key: KeyName, identifier: str, token: str) -> TokenStatus:
         request = Request("DELETE", f"/v1/keys/{key}/enrolment-tokens/{identifier}", token)
         return await self._connection.ask(request, TokenStatus)
 
-    async def enrol(self, key: str, enrolment: Enrolment) -> Enrolled:
+    async def enrol(self, key: KeyName, enrolment: Enrolment) -> Enrolled:
         request = Request("POST", f"/v1/keys/{key}/clients", message=enrolment)
         return await self._connection.ask(request, Enrolled)
 
-    async def clients(self, key: str, token: str) -> ClientList:
+    async def clients(self, key: KeyName, token: str) -> ClientList:
         return await self._connection.ask(
             Request("GET", f"/v1/keys/{key}/clients", token), ClientList
         )
 
-    async def revoke_client(self, key: str, client: str, token: str) -> Revocation:
+    async def revoke_client(self, key: KeyName, client: ClientName, token: str) -> Revocation:
         request = Request("DELETE", f"/v1/keys/{key}/clients/{client}", token, timeout_seconds=600)
         return await self._connection.ask(request, Revocation)
 
@@ -83,7 +84,7 @@ class KeyServerApi:
         request = Request("POST", "/v1/access-tokens", message=wanted)
         return await self._connection.ask(request, GrantedAccess)
 
-    async def release(self, key: str, epoch: int, token: str) -> ReleasedKey:
+    async def release(self, key: KeyName, epoch: EpochNumber, token: str) -> ReleasedKey:
         request = Request("POST", f"/v1/keys/{key}/epochs/{epoch}/releases", token)
         return await self._connection.ask(request, ReleasedKey)
 

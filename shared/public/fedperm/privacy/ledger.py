@@ -23,6 +23,7 @@ from typing import Any, Protocol
 from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
 from fedperm.errors import BudgetError, FedPermError, LedgerError, ParameterError
+from fedperm.ids import RoundNumber, RunName
 from fedperm.noise.law import exact_delta, sampler_epsilon
 from fedperm.privacy.accountant import Guarantee
 from fedperm.privacy.events import Rounds, ShuffledLaplace
@@ -77,8 +78,8 @@ class Charge:
     `sampler_eta` is the error of one noise draw (`noise.law`).
     """
 
-    run: str
-    round: int
+    run: RunName
+    round: RoundNumber
     event: ShuffledLaplace
     digest: str
     sampler_eta: float = 0.0

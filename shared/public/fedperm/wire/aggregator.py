@@ -5,9 +5,20 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from fedperm.ids import NO_EPOCH, NO_ROUND, EpochNumber, RoundNumber
 from fedperm.protocol import FIRST_PROTOCOL
-from fedperm.wire.message import Lax, Many, Message, Name, Sha256, Word
-from fedperm.wire.statements import UPDATE_KIND, Epoch, RoundNumber
+from fedperm.wire.message import (
+    ClientField,
+    EpochField,
+    Lax,
+    Many,
+    Message,
+    RoundField,
+    RunField,
+    Sha256,
+    Word,
+)
+from fedperm.wire.statements import UPDATE_KIND
 
 MANIFEST = "Fedperm-Manifest"
 """The header that carries an upload's signed Manifest."""
@@ -86,13 +97,13 @@ class TaskKind(StrEnum):
 class RunStatus(Message):
     """`round` is the newest round, 0 before the first; `reason` says why a run waits or ended."""
 
-    run: Name
+    run: RunField
     document: Sha256
     state: Lax[RunState]
     reason: str
-    round: int
+    round: RoundNumber
     rounds: int
-    epoch: int
+    epoch: EpochNumber
     participants: int
     created_at: float
 
@@ -122,16 +133,16 @@ class Participation(Message):
 
 class Heartbeat(Message):
     phase: Lax[Phase]
-    round: int = Field(ge=0, le=MOST_ROUNDS)
+    round: RoundNumber = Field(ge=0, le=MOST_ROUNDS)
 
 
 class ParticipantStatus(Message):
-    client: Name
+    client: ClientField
     joined_at: float
     last_seen_at: float
     online: bool
     phase: Lax[Phase]
-    round: int
+    round: RoundNumber
     excluded: bool
 
 
@@ -146,8 +157,8 @@ class Task(Message):
     published or aborted; read its outcome. FINISH: the run is over."""
 
     kind: Word
-    round: int = 0
-    epoch: int = 0
+    round: RoundNumber = NO_ROUND
+    epoch: EpochNumber = NO_EPOCH
     deadline_at: float | None = None
     run_state: Lax[RunState]
 
@@ -169,11 +180,11 @@ class AggregateReference(Message):
 class RoundOutcome(Message):
     """What a participant may know of a round: the result, who is in it, and why it failed."""
 
-    round: RoundNumber
+    round: RoundField
     state: Lax[RoundState]
-    epoch: Epoch
-    selected: Many[Name]
-    included: Many[Name]
+    epoch: EpochField
+    selected: Many[ClientField]
+    included: Many[ClientField]
     aggregate: AggregateReference | None
     reason: str
 
@@ -183,7 +194,7 @@ class SubmissionReport(Message):
     vector."""
 
     kind: Word
-    client: Name
+    client: ClientField
     state: Lax[SubmissionState]
     reason: str
     size: int
@@ -239,7 +250,7 @@ class ClientReport(Message):
 
 
 class NamedReport(Message):
-    client: Name
+    client: ClientField
     report: ClientReport
 
 
@@ -263,7 +274,7 @@ class RoundReport(Message):
     outcome: RoundOutcome
     phase: str
     collects: str
-    asked: Many[Name]
+    asked: Many[ClientField]
     opened_at: float
     deadline_at: float
     extensions: int

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict, SerializeAsAny, ValidationInfo, field_validator
 
+from fedperm.ids import ClientName, EpochNumber, RoundNumber
 from fedperm.wire.aggregator import ClientReport, SubmissionState
-from fedperm.wire.message import Lax, Many, Message, Name, Sha256, Word
+from fedperm.wire.message import ClientField, Lax, Many, Message, Sha256, Word
 from fedperm.wire.statements import UPDATE_KIND
 
 
@@ -79,7 +80,7 @@ class InitialModelStored(Details):
 class KeyEpochAdded(Details):
     event: ClassVar[EventKind] = EventKind.KEY_EPOCH
 
-    epoch: int
+    epoch: EpochNumber
 
 
 class KeyCompromised(Details):
@@ -99,8 +100,8 @@ class ParticipantExcluded(Details):
 class RoundOpened(Details):
     event: ClassVar[EventKind] = EventKind.ROUND_OPENED
 
-    epoch: int
-    selected: Many[Name]
+    epoch: EpochNumber
+    selected: Many[ClientField]
     deadline_at: float
 
 
@@ -116,7 +117,7 @@ class RoundSealed(Details):
 
     event: ClassVar[EventKind] = EventKind.ROUND_SEALED
 
-    members: Many[Name]
+    members: Many[ClientField]
     seconds: float
 
 
@@ -138,7 +139,7 @@ class PhaseBegun(Details):
 
     phase: Word
     collects: Word
-    asked: Many[Name]
+    asked: Many[ClientField]
     deadline_at: float
 
 
@@ -218,8 +219,8 @@ class Event(Message):
     id: int
     at: float
     event: str
-    round: int
-    client: str
+    round: RoundNumber
+    client: ClientName
     details: SerializeAsAny[Details]
 
     @field_validator("details", mode="before")

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from fedperm.wire.message import Many, Message, Name, Sha256
+from fedperm.wire.message import ClientField, EpochField, KeyField, Many, Message, Name, Sha256
 from fedperm.wire.public_keys import KeyText
-from fedperm.wire.statements import Audience, Epoch, SchemeSpec
+from fedperm.wire.statements import Audience, SchemeSpec
 
 LONGEST_TOKEN_LIFE_SECONDS = 365 * 24 * 3600.0
 
@@ -28,10 +28,10 @@ class KeyRequest(Message):
 class KeyStatus(Message):
     """A key and its newest epoch. `key_id` is the fingerprint of that epoch's public key."""
 
-    key: Name
+    key: KeyField
     scheme: SchemeSpec
     keys: str
-    latest_epoch: Epoch
+    latest_epoch: EpochField
     key_id: Sha256
     created_at: float
 
@@ -51,7 +51,7 @@ class TokenRequest(Message):
 
     uses: Annotated[int, Field(ge=1, le=100_000)] = 1
     expires_in_seconds: Annotated[float, Field(gt=0, le=LONGEST_TOKEN_LIFE_SECONDS)] = 24 * 3600.0
-    client: Name | None = None
+    client: ClientField | None = None
 
 
 class TokenStatus(Message):
@@ -60,7 +60,7 @@ class TokenStatus(Message):
     used: int
     expires_at: float
     revoked: bool
-    client: Name | None
+    client: ClientField | None
 
 
 class MintedToken(Message):
@@ -85,14 +85,14 @@ class Enrolment(Message):
 class Enrolled(Message):
     """`ordinal` counts the clients of the key from 0; it chooses a shard where data are shards."""
 
-    client: Name
+    client: ClientField
     ordinal: int
-    key: Name
+    key: KeyField
     key_server: Identity
 
 
 class ClientStatus(Message):
-    client: Name
+    client: ClientField
     ordinal: int
     enrolled_at: float
     revoked_at: float | None
@@ -106,7 +106,7 @@ class ClientList(Message):
 class Revocation(Message):
     """A revoked client knows the shared key, so the key has a new epoch from here on."""
 
-    client: Name
+    client: ClientField
     epoch: SignedEpoch
 
 

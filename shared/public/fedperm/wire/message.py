@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Strict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints
+
+from fedperm.ids import ClientName, EpochNumber, KeyName, RoundNumber, RunName
 
 Item = TypeVar("Item")
 
@@ -13,8 +15,19 @@ Many = Annotated[tuple[Item, ...], Strict(False)]
 Lax = Annotated[Item, Strict(False)]
 """For enumerations, which arrive as strings."""
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
-"""Of runs, keys and clients: it stands in paths, files and logs, so it is tame."""
+_TAME = StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")
+"""Names stand in paths, files and logs."""
+_COUNTED = Field(ge=1, lt=1 << 31)
+
+Name = Annotated[str, _TAME]
+"""Of anything that has one."""
+
+RunField = Annotated[RunName, _TAME]
+ClientField = Annotated[ClientName, _TAME]
+KeyField = Annotated[KeyName, _TAME]
+RoundField = Annotated[RoundNumber, _COUNTED]
+EpochField = Annotated[EpochNumber, _COUNTED]
+"""Ids as messages and paths carry them: checked, and each of its own type."""
 
 Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z-]{0,30}$")]
 """Of something that is registered under it: a kind of submission, a phase, a task."""

@@ -17,12 +17,19 @@ from fedperm.errors import UnauthenticatedError, UntrustedError
 from fedperm.schemes.registry import DEFAULT_SCHEME, default_scheme, make_scheme
 from fedperm.schemes.scheme import PublicKey, Scheme
 from fedperm.services import SERVICES, service_for
-from fedperm.wire.message import Message, Name, Sha256, Word
+from fedperm.wire.message import (
+    ClientField,
+    EpochField,
+    KeyField,
+    Message,
+    RoundField,
+    RunField,
+    Sha256,
+    Word,
+)
 from fedperm.wire.public_keys import KeyText
 from fedperm.wire.signed import Statement
 
-Epoch = Annotated[int, Field(ge=1, lt=1 << 31)]
-RoundNumber = Annotated[int, Field(ge=1, lt=1 << 31)]
 PosixSeconds = Annotated[int, Field(ge=0, lt=1 << 53)]
 """Bounded: one that no float holds would crash whoever compares it with a clock."""
 KeyMaterial = Annotated[str, Field(pattern=r"^[0-9a-f]+$", max_length=4096)]
@@ -101,8 +108,8 @@ class EpochRecord(Statement):
 
     typ: ClassVar[str] = "fedperm-epoch+jwt"
 
-    key: Name
-    epoch: Epoch
+    key: KeyField
+    epoch: EpochField
     scheme: SchemeSpec
     keys: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,30}$")] = "shared"
     public: Annotated[dict[str, KeyMaterial], Field(max_length=16)]
@@ -136,10 +143,10 @@ class KeyRelease(Statement):
 
     typ: ClassVar[str] = "fedperm-release+jwt"
 
-    key: Name
-    epoch: Epoch
+    key: KeyField
+    epoch: EpochField
     key_id: Sha256
-    client: Name
+    client: ClientField
     sealed: str
     iat: int
 
@@ -163,10 +170,10 @@ class AccessToken(Expiring):
     typ: ClassVar[str] = "at+jwt"
 
     iss: Sha256
-    sub: Name
+    sub: ClientField
     aud: Audience
     scope: Scope
-    key: Name
+    key: KeyField
     cnf: Confirmation
 
 
@@ -175,9 +182,9 @@ class ClientAssertion(Expiring):
 
     typ: ClassVar[str] = "fedperm-assertion+jwt"
 
-    iss: Name
+    iss: ClientField
     aud: Sha256
-    key: Name
+    key: KeyField
 
 
 UPDATE_KIND: Final = "update"
@@ -190,11 +197,11 @@ class Manifest(Statement):
 
     typ: ClassVar[str] = "fedperm-manifest+jwt"
 
-    run: Name
+    run: RunField
     document: Sha256
-    round: RoundNumber
-    epoch: Epoch
-    client: Name
+    round: RoundField
+    epoch: EpochField
+    client: ClientField
     kind: Word = UPDATE_KIND
     sha256: Sha256
     size: int
