@@ -43,6 +43,7 @@ TARGETS = [
         {
             "submissions/rules": "refused_uploads uploads",
             "rounds/rules": "lifecycle",
+            "rounds/phases": "lifecycle",
             "jobs/check": "check validation leases",
             "authorization": "access",
             "rounds/tasks": "tasks",

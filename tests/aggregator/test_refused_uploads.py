@@ -55,7 +55,6 @@ REPLAYED = (
     {"sha256": "0" * 64},
     {"size": 7},
     {"kind": "vote"},
-    {"tensors": {}},
     {"tensors": {"values": "0" * 64}},
 )
 
@@ -70,6 +69,19 @@ async def test_a_manifest_of_another_upload_is_refused(standing: Bench):
         response = await put(standing, ada, given, prepared.body)
         assert (response.status_code, response.json()["type"]) == (422, UNTRUSTED)
         assert next(iter(change)) in response.json()["detail"]
+
+
+async def test_a_manifest_of_the_first_version_names_both_versions(standing: Bench):
+    """Of a client that joined before the aggregator was upgraded: it named no tensors."""
+    ada = standing.clients[0]
+    prepared = standing.prepare(ada, 1)
+    manifest = ada.manifest(standing.document, 1, 1, prepared.body, tensors={})
+    given = headers(standing, ada, prepared) | {MANIFEST: manifest}
+    answer = await put(standing, ada, given, prepared.body)
+    assert answer.status_code == 409
+    assert answer.json()["detail"] == (
+        "the manifest is of fedperm/1, this aggregator speaks fedperm/2"
+    )
 
 
 async def test_an_unsigned_or_forged_manifest_is_refused(standing: Bench):

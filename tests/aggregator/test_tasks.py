@@ -7,10 +7,8 @@ import pytest
 from fedperm.errors import ConflictError
 from fedperm.wire.aggregator import RunState, Task, TaskKind
 from fedperm_aggregator.records import Progress
-from fedperm_aggregator.rounds.phases import COLLECT, FOLD, RoundPhases
 from fedperm_aggregator.rounds.tasks import next_task
 
-PHASES = RoundPhases([COLLECT, FOLD])
 RUNNING, COMPLETED, STOPPED = RunState.RUNNING, RunState.COMPLETED, RunState.STOPPED
 
 
@@ -20,6 +18,7 @@ def open_round(state: RunState, *, asked: set[str], sent: set[str]) -> Progress:
         settled=3,
         number=4,
         phase="collect",
+        task="train",
         epoch=2,
         deadline_at=99.0,
         asked=frozenset(asked),
@@ -50,16 +49,16 @@ NOT_ASKED = open_round(RUNNING, asked={"ben"}, sent=set())
     ],
 )
 def test_the_next_task(view, settled, kind, number):
-    task = next_task(view, PHASES, "ada", settled)
+    task = next_task(view, "ada", settled)
     assert (task.kind, task.round, task.run_state) == (kind, number, view.run_state)
 
 
 def test_a_task_to_train_says_under_which_key_and_until_when():
-    assert next_task(ASKED, PHASES, "ada", 3) == Task(
+    assert next_task(ASKED, "ada", 3) == Task(
         kind=TaskKind.TRAIN, round=4, epoch=2, deadline_at=99.0, run_state=RUNNING
     )
 
 
 def test_a_client_that_is_ahead_of_the_aggregator_is_not_sent_on():
     with pytest.raises(ConflictError, match="round 4 is not settled here"):
-        next_task(ASKED, PHASES, "ada", 4)
+        next_task(ASKED, "ada", 4)

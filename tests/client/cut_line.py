@@ -1,6 +1,7 @@
 """A line between client and server that breaks, waits or lies where a test says."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import httpx
 
@@ -43,6 +44,10 @@ class CutLine(httpx.AsyncBaseTransport):
             await response.aread()
             raise httpx.ReadError("the line was cut before the answer")
         return await self._forged(request, response)
+
+    def reroute(self, app: Any) -> None:
+        """To the successor of a server that crashed."""
+        self._inner = httpx.ASGITransport(app=app, raise_app_exceptions=False)
 
     def sent(self, match: Match) -> list[httpx.Request]:
         return [request for request in self.requests if match(request)]

@@ -9,6 +9,7 @@ from fedperm.wire.aggregator import Heartbeat, LedgerReport, Phase, TestMetrics
 from fedperm_aggregator.dashboard import observer
 from fedperm_aggregator.dashboard.presenter import summarise
 from tests.aggregator.bench import Bench
+from tests.aggregator.gated import gated
 from tests.aggregator.parties import OPERATOR, Client
 from tests.aggregator.test_events import whole_run
 from tests.aggregator.test_reports import REPORT
@@ -51,6 +52,23 @@ async def test_a_page_that_comes_back_is_told_what_it_missed(
     assert [one["number"] for one in rounds.content["rounds"]] == [2]
     assert now.content["progress"]["words"].startswith("Collecting updates: 1 of 3 received")
     assert now.position > position
+
+
+async def test_a_deadline_is_shown_while_somebody_is_asked(
+    opened: Bench, visitor: Visitor, clients: list[Client]
+):
+    report = await opened.api.round_report(opened.run, 1, OPERATOR)
+    assert (await told(opened, visitor))[-1].content["deadline_at"] == report.deadline_at
+    await opened.contribute(1, *clients)
+    background = opened.aggregator.services.background
+    await background.tick()
+    await background.drain()
+    async with gated(opened.aggregator) as gate:
+        await background.tick()
+        gate.wait_for_work()
+        folding = (await told(opened, visitor))[-1].content
+        assert folding["progress"]["name"] == "adding up"
+        assert folding["deadline_at"] is None
 
 
 async def test_what_clients_do_is_shown_as_they_say_it(

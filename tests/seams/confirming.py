@@ -6,6 +6,7 @@ product knows none of them.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from fedperm_aggregator.rounds.phases import (
     PHASES,
     CollectingPhase,
     members_of_the_sum,
+    min_contributors,
     nobody,
 )
 from fedperm_client.joined_run import JoinedRun
@@ -51,17 +53,17 @@ class Confirmation:
 CONFIRMATION = Confirmation()
 
 
-def confirming_phase(*, keeps: bool = False) -> CollectingPhase:
-    return CollectingPhase(
-        name=CONFIRM,
-        follows="fold",
-        state=RoundState.PUBLISHED,
-        task=CONFIRM,
-        collects=CONFIRMATION,
-        asks=members_of_the_sum,
-        needs=nobody,
-        keeps=keeps,
-    )
+AFTER_PUBLICATION = CollectingPhase(
+    name=CONFIRM,
+    follows="fold",
+    state=RoundState.PUBLISHED,
+    task=CONFIRM,
+    collects=CONFIRMATION,
+    asks=members_of_the_sum,
+    needs=nobody,
+)
+BEFORE_PUBLICATION = replace(AFTER_PUBLICATION, state=RoundState.SEALED, needs=min_contributors)
+"""Without enough confirmations of what clients have seen of the sum it is not published."""
 
 
 async def confirm(run: JoinedRun, task: Task) -> None:
@@ -88,11 +90,11 @@ def confirmed_model(body: bytes) -> str:
 
 
 @contextmanager
-def asking_for_confirmations(*, keeps: bool = False) -> Iterator[None]:
+def asking_for_confirmations(phase: CollectingPhase = AFTER_PUBLICATION) -> Iterator[None]:
     """The aggregator's part; begin before the aggregator is made, since its routes are."""
     with (
         SUBMISSIONS.registered(CONFIRMATION.name, CONFIRMATION),
-        PHASES.registered(CONFIRM, confirming_phase(keeps=keeps)),
+        PHASES.registered(CONFIRM, phase),
     ):
         yield
 

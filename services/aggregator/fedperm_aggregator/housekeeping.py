@@ -20,12 +20,9 @@ class Housekeeping:
     def scrub(self) -> None:
         """First what was sent, then the mark: a crash in between scrubs again."""
         for name in self._stores.rounds.to_scrub():
-            for phase in self._documents.phases(name.run):
-                if phase.collects is not None and not phase.keeps:
-                    folder = blob_names.submissions_folder(
-                        phase.collects.name, name.run, name.number
-                    )
-                    self._blobs.remove_all(folder)
+            for kind in self._documents.phases(name.run).kinds(kept=False):
+                folder = blob_names.submissions_folder(kind, name.run, name.number)
+                self._blobs.remove_all(folder)
             self._stores.rounds.mark_scrubbed(name)
 
     def sweep(self) -> None:
@@ -40,7 +37,9 @@ class Housekeeping:
     def _needed(self, run: RunName) -> set[str]:
         submissions = {
             blob_names.submission(place, sha256)
-            for place, sha256 in self._stores.submissions.waiting(run)
+            for place, sha256 in self._stores.submissions.waiting(
+                run, self._documents.phases(run).kinds(kept=True)
+            )
         }
         aggregates = {
             blob_names.aggregate(run, number, sha256)

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fedperm.clock import Clock
 from fedperm.errors import BusyError
@@ -18,7 +18,6 @@ from fedperm_aggregator.authorization import Participant
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.records import Progress
-from fedperm_aggregator.rounds.phases import RoundPhases
 from fedperm_aggregator.rounds.tasks import next_task
 from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.run_notifier import RunNotifier
@@ -69,7 +68,7 @@ class Lookouts:
         lookout = self._posted.get(run)
         if lookout is None:
             lookout = self._posted[run] = Lookout(
-                self._stores, self._documents.phases(run), self._notifier, run
+                self._stores, self._documents, self._notifier, run
             )
         lookout.seats.add(seat)
         try:
@@ -83,12 +82,18 @@ class Lookouts:
 
 class Lookout:
     def __init__(
-        self, stores: Stores, phases: RoundPhases, notifier: RunNotifier, run: RunName
+        self, stores: Stores, documents: RunDocuments, notifier: RunNotifier, run: RunName
     ) -> None:
-        self._phases = phases
         self._notifier = notifier
         self._run = run
-        self._look = SharedLook(lambda: asyncio.to_thread(stores.rounds.progress, run))
+
+        def look() -> Progress:
+            progress = stores.rounds.progress(run)
+            if not progress.phase:
+                return progress
+            return replace(progress, task=documents.phases(run).named(progress.phase).task)
+
+        self._look = SharedLook(lambda: asyncio.to_thread(look))
         self.seats: set[Seat] = set()
         self._duty = asyncio.create_task(self._look_out())
 
@@ -98,7 +103,7 @@ class Lookout:
     async def task_of(self, seat: Seat) -> Task:
         """By a look that begins now or later. From then on the lookout tells it of what is new."""
         await self._look()
-        task = self._task(self._look.newest, seat)
+        task = next_task(self._look.newest, seat.client, seat.settled)
         seat.is_waiting = task.kind == TaskKind.WAIT
         return task
 
@@ -122,13 +127,14 @@ class Lookout:
             return False
         return True
 
-    def _task(self, progress: Progress, seat: Seat) -> Task:
-        return next_task(progress, self._phases, seat.client, seat.settled)
-
     async def _tell(self, progress: Progress) -> None:
         """Those who have something to do now, a few at a time. Whoever sits down meanwhile looks
         for itself, and knows better by it."""
-        tasks = [(seat, self._task(progress, seat)) for seat in self.seats if seat.is_waiting]
+        tasks = [
+            (seat, next_task(progress, seat.client, seat.settled))
+            for seat in self.seats
+            if seat.is_waiting
+        ]
         called = [(seat, task) for seat, task in tasks if task.kind != TaskKind.WAIT]
         for number, (seat, task) in enumerate(called, 1):
             seat.ring(task)

@@ -222,6 +222,8 @@ class Progress:
     phase: str = ""
     epoch: EpochNumber = NO_EPOCH
     deadline_at: float = 0.0
+    task: str = ""
+    """Its word, by the phase."""
     asked: frozenset[ClientName] = frozenset()
     sent: frozenset[ClientName] = frozenset()
 

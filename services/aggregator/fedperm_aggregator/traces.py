@@ -15,7 +15,7 @@ from opentelemetry.trace import Span, Status, StatusCode, set_span_in_context
 import fedperm
 from fedperm.ids import RoundNumber, RunName
 from fedperm.services import AGGREGATOR
-from fedperm.wire.events import Event, EventKind, RoundAborted, SubmissionChecked
+from fedperm.wire.events import Event, EventKind, RoundAborted, SubmissionChecked, SubmissionStored
 from fedperm_aggregator.records import RunEvent
 
 _SETTLED = {EventKind.ROUND_PUBLISHED, EventKind.ROUND_ABORTED}
@@ -77,12 +77,17 @@ class Traces:
 
     def _updates(self, collecting: Span, events: Sequence[Event], about: About) -> None:
         """From stored to checked; one that never was checked has no span."""
-        stored = {e.client: e for e in events if e.event == EventKind.SUBMISSION_STORED}
+        stored = {
+            (event.details.kind, event.client): event
+            for event in events
+            if isinstance(event.details, SubmissionStored)
+        }
         for checked in events:
             if isinstance(checked.details, SubmissionChecked):
-                first = stored.get(checked.client, checked)
-                who = {"fedperm.client": checked.client, "fedperm.state": checked.details.state}
-                _end(self._span("check update", collecting, first, {**about, **who}), checked)
+                kind, state = checked.details.kind, checked.details.state
+                first = stored.get((kind, checked.client), checked)
+                who = {"fedperm.client": checked.client, "fedperm.state": state}
+                _end(self._span(f"check {kind}", collecting, first, {**about, **who}), checked)
 
     def _span(self, name: str, parent: Span | None, start: Event, about: About) -> Span:
         context = None if parent is None else set_span_in_context(parent)

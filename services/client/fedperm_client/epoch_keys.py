@@ -21,7 +21,6 @@ from fedperm.wire.signed import verify
 from fedperm.wire.statements import EpochRecord, KeyRelease
 from fedperm_client.identity import ClientIdentity
 from fedperm_secret.custody import CUSTODIES
-from fedperm_secret.schemes.registry import SECRET_SCHEMES
 from fedperm_secret.schemes.scheme import SecretKey
 from fedperm_secret.sealed import open_sealed
 
@@ -34,8 +33,8 @@ class EpochKey:
     ) -> None:
         self.epoch = epoch
         self.terms = document.terms(secret_key.public_key)
-        secret_scheme = SECRET_SCHEMES[document.scheme.name]
-        self._half = secret_scheme.secret_half(secret_key, document.plan.layout)
+        custody = CUSTODIES[document.axes.keys]
+        self._half = custody.half(secret_key, document.scheme, document.plan.layout)
         self._randomness = randomness
 
     @cached_property

@@ -12,10 +12,10 @@ from typing import ClassVar, Protocol
 from fedperm.axes import KEYS
 from fedperm.ids import ClientName
 from fedperm.registry import Registry
-from fedperm.schemes.scheme import PublicKey, Scheme
+from fedperm.schemes.scheme import Layout, PublicKey, Scheme
 from fedperm_secret.access import SECRET_KEY_ACCESS
 from fedperm_secret.schemes.registry import SECRET_SCHEMES
-from fedperm_secret.schemes.scheme import SecretKey
+from fedperm_secret.schemes.scheme import SecretHalf, SecretKey
 
 __all__ = ["CUSTODIES", "SHARED", "Custody", "Dealt"]
 
@@ -46,6 +46,10 @@ class Custody(Protocol):
         """What a client makes of its part; refuses what is damaged without showing any of it."""
         ...
 
+    def half(self, held: SecretKey, scheme: Scheme, layout: Layout) -> SecretHalf:
+        """With which a client encodes, and opens an aggregate."""
+        ...
+
 
 class SharedKey:
     """All clients hold the whole secret key, as in the paper; each opens every aggregate alone."""
@@ -67,6 +71,9 @@ class SharedKey:
 
     def receive(self, part: bytes, scheme: Scheme) -> SecretKey:
         return SECRET_SCHEMES[scheme.name].from_bytes(part, scheme, SECRET_KEY_ACCESS)
+
+    def half(self, held: SecretKey, scheme: Scheme, layout: Layout) -> SecretHalf:
+        return SECRET_SCHEMES[scheme.name].secret_half(held, layout)
 
 
 SHARED = SharedKey()

@@ -96,7 +96,7 @@ class Observer:
         return Now(
             status=status,
             progress=progress(status, newest, self._fold),
-            deadline_at=newest.deadline_at if newest is not None and newest.phase else None,
+            deadline_at=newest.deadline_at if newest is not None and newest.collects else None,
             clients=tuple(client_view(who, newest, at) for who in s.participants.all(run)),
             key=s.key(run, epoch),
             privacy=privacy_view(s.documents.of(run).content, status.round),

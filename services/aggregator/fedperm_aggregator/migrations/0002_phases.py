@@ -57,7 +57,9 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Only updates were known then: what else was submitted stays behind."""
+    """Only updates were known then: what else was submitted, and is to be checked, stays behind."""
+    of_others = sa.and_(JOBS.c.kind == "check", JOBS.c.submission != UPDATE)
+    op.execute(sa.delete(JOBS).where(of_others))
     for before, after in RENAMED.items():
         op.execute(sa.update(EVENTS).where(EVENTS.c.event == after).values(event=before))
     _create_selections("later_selections")

@@ -191,6 +191,11 @@ class RoundPhases:
             "start the version of the aggregator that opened the round",
         )
 
+    def kinds(self, *, kept: bool) -> set[str]:
+        """Of submissions that outlive their round, or do not."""
+        phases = (phase for phase in self._phases if phase.keeps is kept)
+        return {phase.collects.name for phase in phases if phase.collects is not None}
+
     def after(self, name: str) -> Phase | None:
         """None after the last."""
         position = self._phases.index(self.named(name)) + 1
@@ -198,9 +203,16 @@ class RoundPhases:
 
 
 def phases_of(document: RunDocument) -> RoundPhases:
-    chosen: list[Phase] = []
-    for phase in PHASES.values():
-        if phase.is_part_of(document):
-            names = ["", *(one.name for one in chosen)]
-            chosen.insert(names.index(phase.follows), phase)
-    return RoundPhases(chosen)
+    """In the order that `follows` gives; phases that do not make one sequence are refused."""
+    chosen = [phase for phase in PHASES.values() if phase.is_part_of(document)]
+    following = {phase.follows: phase for phase in chosen}
+    kinds = [phase.collects.name for phase in chosen if phase.collects is not None]
+    ordered: list[Phase] = []
+    while (phase := following.get(ordered[-1].name if ordered else "")) is not None:
+        ordered.append(phase)
+    if len(ordered) != len(chosen) or len(set(kinds)) != len(kinds):
+        raise ParameterError(
+            f"the phases {', '.join(phase.name for phase in chosen)} are no sequence",
+            "let each follow another phase of the run, and collect a kind of its own",
+        )
+    return RoundPhases(ordered)

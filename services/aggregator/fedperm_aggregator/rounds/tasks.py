@@ -4,12 +4,9 @@ from fedperm.errors import ConflictError
 from fedperm.ids import ClientName, RoundNumber
 from fedperm.wire.aggregator import Task, TaskKind
 from fedperm_aggregator.records import Progress
-from fedperm_aggregator.rounds.phases import RoundPhases
 
 
-def next_task(
-    progress: Progress, phases: RoundPhases, client: ClientName, settled: RoundNumber
-) -> Task:
+def next_task(progress: Progress, client: ClientName, settled: RoundNumber) -> Task:
     """`settled` is the last round that the client has dealt with. What was published is settled
     first: a phase that follows publication asks for what came of that."""
     if settled > progress.settled:
@@ -22,7 +19,7 @@ def next_task(
         return Task(kind=TaskKind.SETTLE, round=following, run_state=progress.run_state)
     if client in progress.asked and client not in progress.sent:
         return Task(
-            kind=phases.named(progress.phase).task,
+            kind=progress.task,
             round=progress.number,
             epoch=progress.epoch,
             deadline_at=progress.deadline_at,

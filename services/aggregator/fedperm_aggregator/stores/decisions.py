@@ -116,9 +116,11 @@ def _fail(decision: Fail, session: Session, row: RunRow, now: float) -> None:
 
 
 def abort_round(session: Session, row: RoundRow, reason: str, now: float) -> None:
-    """What was valid is dropped; what was rejected stays so."""
+    """What was valid is dropped; what was rejected stays so. An aggregate that was written is
+    forgotten: the next sweep removes it."""
     row.state, row.settled_at, row.reason = RoundState.ABORTED, now, reason
     row.phase = row.collects = ""
+    row.aggregate_sha256 = row.aggregate_size = row.contributors = None
     dropped = valid_submissions(session, row)
     for submission in dropped:
         submission.state = SubmissionState.DROPPED

@@ -100,8 +100,9 @@ def _outcome(session: Session, row: RoundRow, submissions: Sequence[SubmissionRo
 
 
 def _reference(row: RoundRow) -> AggregateReference | None:
-    """None until it is published: it may be written before."""
-    if row.state is not RoundState.PUBLISHED or row.aggregate_sha256 is None:
+    """Once it is published, or a later phase asks clients about it; it is written before."""
+    is_told = row.state is RoundState.PUBLISHED or row.collects
+    if row.aggregate_sha256 is None or not is_told:
         return None
     return AggregateReference(
         sha256=row.aggregate_sha256,

@@ -1,8 +1,8 @@
 """Submissions: stored, checked, and what became of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
-from sqlalchemy import select
+from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
@@ -26,7 +26,7 @@ from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.jobs import owned_job
 from fedperm_aggregator.stores.lookup import place_of, the_round, the_submission
 from fedperm_aggregator.stores.views import slot_of
-from fedperm_aggregator.tables import JobRow, SubmissionRow
+from fedperm_aggregator.tables import JobRow, RoundRow, SubmissionRow
 
 Judge = Callable[[Slot], StoredSubmission | None]
 
@@ -112,10 +112,17 @@ class SubmissionStore:
         return True
 
     @transaction
-    def waiting(self, session: Session, run: RunName) -> list[tuple[SubmissionPlace, str]]:
-        """Places and digests of what must lie on the disk."""
+    def waiting(
+        self, session: Session, run: RunName, kept: Collection[str]
+    ) -> list[tuple[SubmissionPlace, str]]:
+        """Places and digests of what must lie on the disk: of rounds that are not closed, and all
+        of the `kept` kinds."""
         needed = [SubmissionState.STORED, SubmissionState.VALID]
-        rows = select(SubmissionRow).where(
-            SubmissionRow.run == run, SubmissionRow.state.in_(needed)
+        of_round = and_(RoundRow.run == SubmissionRow.run, RoundRow.number == SubmissionRow.round)
+        rows = (
+            select(SubmissionRow)
+            .join(RoundRow, of_round)
+            .where(SubmissionRow.run == run, SubmissionRow.state.in_(needed))
+            .where(or_(RoundRow.phase != "", SubmissionRow.kind.in_(kept)))
         )
         return [(place_of(row), row.sha256) for row in session.scalars(rows)]

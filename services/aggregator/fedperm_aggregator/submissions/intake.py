@@ -25,7 +25,13 @@ from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.records import Claim, NewSubmission, StoredSubmission, SubmissionPlace
 from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.stores import Stores
-from fedperm_aggregator.submissions.rules import check_digest, check_manifest, check_size, judge
+from fedperm_aggregator.submissions.rules import (
+    check_digest,
+    check_manifest,
+    check_size,
+    check_version,
+    judge,
+)
 
 _NO_DIGEST = "0" * 64
 MOST_AT_ONCE = 2
@@ -92,6 +98,7 @@ class Intake:
         """Everything that can be said before the body is read."""
         run, sender = head.run, head.sender
         manifest = verify(head.manifest, Manifest, signing_key(sender.signing_key))
+        check_version(manifest)
         document = self._documents.of(run)
         body = head.kind.body(document.content)
         # of whichever epoch: the round decides about that. What digests its tensors have is seen
@@ -151,11 +158,7 @@ class Intake:
         slot = self._submissions.slot(place)
         if slot.stored is None or slot.stored.sha256 != admitted.claim.sha256:
             return False
-        kept = any(
-            phase.keeps
-            for phase in self._documents.phases(place.run)
-            if phase.collects is not None and phase.collects.name == place.kind
-        )
+        kept = place.kind in self._documents.phases(place.run).kinds(kept=True)
         return slot.stored.state in {SubmissionState.STORED, SubmissionState.VALID} and (
             kept or not slot.is_closed
         )

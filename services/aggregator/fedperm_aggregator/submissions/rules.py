@@ -9,6 +9,7 @@ from fedperm.errors import (
     UnknownResourceError,
     UntrustedError,
 )
+from fedperm.protocol import FIRST_PROTOCOL, PROTOCOL
 from fedperm.wire.statements import Manifest
 from fedperm_aggregator.records import Claim, Slot, StoredSubmission
 
@@ -48,6 +49,15 @@ def _check_same(stored: StoredSubmission, claim: Claim) -> None:
         raise ConflictError(
             f"another {claim.kind} of this client was stored for the round",
             "send the bytes that were prepared first: a second draw of noise costs privacy",
+        )
+
+
+def check_version(manifest: Manifest) -> None:
+    """A client that joined before the aggregator was upgraded, and was not."""
+    if not manifest.tensors:
+        raise ConflictError(
+            f"the manifest is of {FIRST_PROTOCOL}, this aggregator speaks {PROTOCOL}",
+            "upgrade the client and start it again: it sends what it has prepared",
         )
 
 

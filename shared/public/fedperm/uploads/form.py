@@ -61,11 +61,10 @@ class Norms:
 
 @dataclass(frozen=True)
 class Accepted:
-    """What is kept of an upload that passed its checks. Without a `contribution` the upload itself
-    is kept until the round is settled; with one, only that."""
+    """What is known of an upload that passed its checks; the upload itself is kept until its round
+    is closed. `norms` is None in a run without a bound."""
 
     norms: Norms | None
-    contribution: Arrays | None = None
 
 
 @dataclass(frozen=True)
