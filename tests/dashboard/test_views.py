@@ -112,6 +112,15 @@ def test_where_a_client_is(newest: RoundReport | None, expected: Standing):
     assert standing(who(), newest, NOW) is expected
 
 
+def test_a_later_phase_is_told_by_what_it_collects():
+    sent = update(SubmissionState.VALID).model_copy(update={"kind": "confirmation"})
+    newest = report(sent, state=RoundState.PUBLISHED).model_copy(
+        update={"phase": "confirm", "collects": "confirmation"}
+    )
+    told = progress(status(RunState.RUNNING), newest, None)
+    assert told.words == "Collecting confirmations: 1 of 2 received, 1 checked"
+
+
 def test_who_was_not_selected_or_was_excluded():
     assert standing(who("eve"), report(), NOW) is Standing.NOT_ASKED
     assert standing(who(excluded=True), report(), NOW) is Standing.EXCLUDED
