@@ -35,7 +35,7 @@ $(READY): constraints.txt requirements-dev.txt $(PROJECTS:%=%/pyproject.toml)
 # CLIENTS=15 becomes --clients 15
 option = $(if $($(1)),--$(shell echo $(1) | tr 'A-Z_' 'a-z-') $($(1)))
 
-demo: setup ## a whole federation on this machine, about 2 minutes; CLIENTS, ROUNDS, DATASET, K1, K2, EPSILON, DATA, KEEP
+demo: setup ## a whole federation on this machine, about a minute; CLIENTS, ROUNDS, DATASET, K1, K2, EPSILON, DATA, KEEP
 	$(BIN)/fedperm demo $(strip $(foreach variable,$(DEMO_VARIABLES),$(call option,$(variable))) $(DEMO))
 
 test: setup ## run the tests, but for those of test-system and test-docker
