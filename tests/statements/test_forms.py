@@ -8,18 +8,17 @@ from pydantic import TypeAdapter, ValidationError
 
 from fedperm.errors import UnauthenticatedError
 from fedperm.services import AGGREGATOR, KEY_SERVER, SERVICES
+from fedperm.wire.message import EpochField, RoundField
 from fedperm.wire.statements import (
     AccessToken,
     Audience,
     ClientAssertion,
-    Epoch,
     EpochRecord,
     JsonWebKey,
     KeyMaterial,
     KeyRelease,
     Manifest,
     PosixSeconds,
-    RoundNumber,
     Scope,
 )
 
@@ -30,8 +29,8 @@ ASSERTION = {"iss": "ada", "aud": "0" * 64, "key": "demo", "iat": 1000, "exp": 1
 @pytest.mark.parametrize(
     ("kind", "least", "most"),
     [
-        (Epoch, 1, 2_147_483_647),
-        (RoundNumber, 1, 2_147_483_647),
+        (EpochField, 1, 2_147_483_647),
+        (RoundField, 1, 2_147_483_647),
         (PosixSeconds, 0, 9_007_199_254_740_991),
     ],
     ids=["epoch", "round", "seconds"],
