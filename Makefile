@@ -15,8 +15,8 @@ PROJECTS := shared/public shared/secret shared/cli services/keyserver services/a
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench clean constraints up down logs ps images images-check test-system test-docker load \
-  crash-points simulate chaos fuzz fuzz-parsers flood leaks attacks rush mutants paper plan-check walk
+.PHONY: help setup demo test lint format bench clean constraints up down logs ps images images-check hashes test-system test-docker load \
+  crash-points simulate chaos fuzz fuzz-parsers flood leaks attacks rush cheapest-request mutants paper plan-check walk
 
 help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,7 +61,7 @@ down: ## stop the containers and remove what they made, volumes included
 	docker compose --profile '*' down --volumes --remove-orphans
 
 logs: ## follow the containers' logs
-	docker compose logs --follow keyserver aggregator operator client
+	docker compose logs --follow keyserver aggregator operator dashboard client
 
 ps: ## what the containers are doing
 	docker compose ps --all
@@ -74,10 +74,10 @@ images-check: setup ## look into the images for what must not be there
 	$(BIN)/pytest -m docker tests/docker/test_images.py
 
 test-system: setup ## the longest tests: whole federations of processes, killed at every named moment, searched, watched in a browser
-	$(BIN)/pytest -n 2 -m system
+	$(BIN)/pytest -n 2 -m system --timeout 900
 
 test-docker: test-system ## those, and the tests that need a Docker engine with compose
-	$(BIN)/pytest -m docker tests/docker
+	$(BIN)/pytest -m docker --timeout 1500 tests/docker
 
 load: setup images ## many clients with nothing to learn, in containers; CLIENTS, ROUNDS, K1, K2, D, COMPARE=5,30
 	$(BIN)/python -m experiments.load $(strip $(foreach variable,CLIENTS ROUNDS K1 K2,$(call option,$(variable))) $(if $(D),--parameters $(D)) $(if $(COMPARE),--compare $(COMPARE)))
@@ -109,6 +109,9 @@ attacks: setup ## how many attacks the tests try, and how they end
 rush: setup ## many idle clients and many uploads at once at one aggregator; IDLE=300, UPLOADS=50
 	$(BIN)/python -m experiments.rush $(strip $(foreach variable,IDLE UPLOADS ROUNDS SECONDS,$(call option,$(variable))))
 
+cheapest-request: setup ## what requests of strangers and clients cost the servers, and who is served meanwhile; OUTPUT
+	$(BIN)/python -m experiments.cheapest_request $(call option,OUTPUT)
+
 mutants: setup ## break validation, authentication and the state machine on purpose; MODULE
 	$(BIN)/pip install --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) --no-deps -r experiments/mutants/requirements-mutmut.txt
 	$(BIN)/python -m experiments.mutants $(MODULE)
@@ -123,7 +126,27 @@ walk: setup ## modules and functions that one join, one upload and one settlemen
 	$(BIN)/python -m tests.walk $(call option,SHOW)
 
 constraints: setup ## write the versions now installed to constraints.txt
-	$(BIN)/pip freeze --all --exclude-editable | sed -e '/^pip==/d' -e 's/+cpu$$//' > constraints.txt
+	$(BIN)/pip freeze --all --exclude-editable | sed -e '/^pip==/d' -e '/^uv==/d' -e 's/+cpu$$//' > constraints.txt
+
+# images are built from these files alone; torch's builds for CPUs are found only where PIP_ARGS or pip's settings say
+HASHES := deploy/requirements
+TORCH := torch==$(shell sed -n 's/^torch==//p' constraints.txt)
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+  --constraint constraints.txt $(strip $(PIP_ARGS))
+NOT_OURS = $(foreach name,torch fedperm fedperm-secret fedperm-cli fedperm-keyserver fedperm-aggregator fedperm-client,--no-emit-package $(name))
+
+hashes: setup ## pin what images are built from, with hashes, in deploy/requirements; PIP_ARGS names further indexes
+	$(BIN)/pip install --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) -r $(HASHES)/requirements-uv.txt
+	rm -rf $(HASHES)/wheels
+	for machine in x86_64 aarch64; do $(BIN)/pip download --quiet --disable-pip-version-check $(strip $(PIP_ARGS)) --no-deps --only-binary :all: \
+	  --python-version 3.11 --platform manylinux_2_28_$$machine --dest $(HASHES)/wheels '$(TORCH)+cpu' || echo "no build for CPUs of $$machine"; done
+	{ echo '$(TORCH)+cpu'; sha256sum $(HASHES)/wheels/*.whl | sed 's/^\([0-9a-f]*\).*/    --hash=sha256:\1/'; } \
+	  | sed '$$!s/$$/ \\/' > $(HASHES)/torch-cpu.txt
+	echo '$(TORCH)' | $(COMPILE) --output-file $(HASHES)/torch.txt -
+	echo '$(TORCH)+cpu' > $(HASHES)/wheels/override.txt
+	$(COMPILE) --find-links $(HASHES)/wheels --override $(HASHES)/wheels/override.txt $(NOT_OURS) \
+	  --output-file $(HASHES)/images.txt $(HASHES)/images.in
+	rm -rf $(HASHES)/wheels
 
 clean: ## remove what make made
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache out

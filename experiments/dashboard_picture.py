@@ -27,10 +27,7 @@ from fedperm.schemes.registry import DEFAULT_SCHEME
 from fedperm.windows import Geometry
 from fedperm_secret.schemes.registry import SECRET_SCHEMES
 
-FILE = (
-    Path(__file__).parents[1]
-    / "services/aggregator/fedperm_aggregator/dashboard/static/demonstration.json"
-)
+FILE = Path(__file__).parents[1] / "shared/public/fedperm/dashboard/static/demonstration.json"
 SIDE = 32
 GEOMETRY = Geometry(SIDE * SIDE, SIDE, 4)
 """A picture of 32 windows with 32 parameters each, shuffled by four patterns."""

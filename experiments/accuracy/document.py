@@ -8,6 +8,7 @@ from fedperm.run_document import (
     ModelSpec,
     NoiseSpec,
     NormSpec,
+    OperatorKeys,
     RoundsSpec,
     RunDocument,
     ShuffleSpec,
@@ -17,8 +18,8 @@ from fedperm.run_document import (
 )
 from fedperm.windows import Geometry
 
-_NOBODY = "A" * 43
-"""No key server signs anything here."""
+_NOBODY = "B" * 42 + "A"
+"""Neither a key server nor an operator signs anything here."""
 _ANY_MODEL = "0" * 64
 
 
@@ -56,4 +57,5 @@ def document_of(
             extension_seconds=600.0,
         ),
         key=KeySpec(key=KeyName("none"), parameters={"key_bits": KEY_BITS}, signing_key=_NOBODY),
+        operator=OperatorKeys(signing_key=_NOBODY, sealing_key=_NOBODY),
     )

@@ -31,7 +31,7 @@ _PATIENCE = Patience(10.0)
 def rush(scene: Scene, folder: Path) -> RushReport:
     """`folder` gets the aggregator's state and its log."""
     with _aggregator(scene, folder) as server, ExitStack() as drivers:
-        asyncio.run(_open_doors(scene, server.address))
+        asyncio.run(open_doors(scene, server.address))
         crowd, onlooker = (drivers.enter_context(_driver()) for _ in range(2))
         others = {"crowd": _pid(crowd), "onlooker": _pid(onlooker)}
         watch = Watch(server.pid, others)
@@ -67,11 +67,11 @@ def _pid(driver: ProcessPoolExecutor) -> int:
     return driver.submit(os.getpid).result()
 
 
-async def _open_doors(scene: Scene, address: str) -> None:
+async def open_doors(scene: Scene, address: str) -> None:
     """A run that begins when all have joined."""
     async with Server(address, patience=_PATIENCE).connection() as connection:
         api = AggregatorApi(connection)
-        await api.create_run(FrozenDocument(scene.document), scene.operator)
+        await api.create_run(FrozenDocument(scene.document, scene.signature), scene.operator)
         await api.put_initial_model(RUN, scene.model, scene.operator)
         await api.put_key_epoch(RUN, EPOCH, KeyEpoch(record=scene.epoch_record), scene.operator)
 

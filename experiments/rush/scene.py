@@ -23,6 +23,7 @@ from fedperm.wire.statements import (
     Manifest,
     SchemeSpec,
 )
+from fedperm_cli.operator.identity import OperatorIdentity
 from fedperm_secret.schemes.paillier.keys import SecretKey, generate_key
 from fedperm_secret.schemes.registry import SECRET_SCHEMES
 
@@ -58,6 +59,7 @@ class Scene:
 
     setting: Setting
     document: bytes
+    signature: str
     model: bytes
     epoch_record: str
     guests: tuple[Guest, ...]
@@ -81,10 +83,12 @@ def make_scene(setting: Setting, now: float, randomness: Random) -> Scene:
     signing = Ed25519PrivateKey.generate()
     pair = generate_key(randomness, setting.key_bits, insecure_for_tests=True)
     model = encode_model(np.zeros(setting.parameters))
-    document = _document(setting, model, text_of(signing.public_key()))
+    operator = OperatorIdentity.drawn(randomness)
+    document = _document(setting, model, text_of(signing.public_key()), operator)
     return Scene(
         setting,
         document.octets,
+        document.signature,
         model,
         _epoch_record(pair, now, signing),
         tuple(_guest(ClientName(f"guest-{i:04d}"), now, signing) for i in range(setting.clients)),
@@ -93,7 +97,9 @@ def make_scene(setting: Setting, now: float, randomness: Random) -> Scene:
     )
 
 
-def _document(setting: Setting, model: bytes, signing_key: str) -> FrozenDocument:
+def _document(
+    setting: Setting, model: bytes, signing_key: str, operator: OperatorIdentity
+) -> FrozenDocument:
     members = {
         "run": RUN,
         "task": {"name": "none"},
@@ -119,9 +125,10 @@ def _document(setting: Setting, model: bytes, signing_key: str) -> FrozenDocumen
             "parameters": {"key_bits": setting.key_bits},
             "signing_key": signing_key,
         },
+        "operator": operator.keys.model_dump(),
         "insecure_for_tests": True,
     }
-    return FrozenDocument.of(RunDocument.model_validate(members))
+    return operator.sign(FrozenDocument.of(RunDocument.model_validate(members)))
 
 
 def _epoch_record(pair: SecretKey, now: float, signing: Ed25519PrivateKey) -> str:

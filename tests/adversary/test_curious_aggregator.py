@@ -5,6 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 from gmpy2 import mpz
+from numpy.typing import NDArray
 
 from fedperm.errors import AggregateError
 from fedperm.schemes.paillier.blinding import BlindingPool
@@ -13,10 +14,12 @@ from fedperm.schemes.paillier.public_key import PublicKey
 from fedperm.services import AGGREGATOR
 from fedperm_client.aggregate_checks import averaged
 from fedperm_client.epoch_keys import EpochKey
+from fedperm_client.reports import IN_CLEAR
 from tests.adversary.ciphertexts import masks_in, tells_apart
 from tests.adversary.conftest import Enrol
+from tests.adversary.oracle import PERMUTATIONS, POSITIONS, Scene, picked, scene_of
 from tests.aggregator.bench import Bench
-from tests.aggregator.parties import OPERATOR, Client
+from tests.aggregator.parties import OPERATOR, Client, bounded_by_hand
 from tests.architecture.test_imports import closure
 from tests.client.cut_line import request_of
 from tests.client.documents import rounds
@@ -25,8 +28,9 @@ from tests.client.test_aggregate_checks import CONTENT, forged, outcome
 from tests.client.test_distrust import AGGREGATE
 from tests.client.test_preparation import NO_NOISE, prepared
 from tests.core.federation import checked
+from tests.documents.operator import read_by_operator
 from tests.keyserver.server import RUN_OPERATOR, Server
-from tests.keyserver.test_endpoint_walk import OPEN, TABLE
+from tests.keyserver.test_endpoint_walk import NONCE, OPEN, TABLE
 
 pytestmark = pytest.mark.anyio
 MOVEMENT = np.linspace(-0.1, 0.1, 650)
@@ -83,12 +87,12 @@ async def test_blocked_asking_the_key_server_for_keys(key_server: Server, enroll
     """With all that it is ever shown: the run operator's secret and clients' tokens for it."""
     member = await enrolled()
     shown = [RUN_OPERATOR, await member.access(AGGREGATOR)]
-    places = {"key": "demo", "epoch": "1", "identifier": "a", "client": member.name}
+    places = {"key": "demo", "epoch": "1", "identifier": "a", "client": member.name, "nonce": NONCE}
     for (method, path), cells in TABLE.items():
         if cells is not OPEN:
             for secret in shown:
                 answer = await key_server.send(method, path.format(**places), token=secret)
-                assert answer.status_code in {401, 403, 422}
+                assert answer.status_code in {401, 403, 415}
                 assert "sealed" not in answer.text
 
 
@@ -108,13 +112,17 @@ def test_blocked_reading_decrypted_numbers_from_errors(key):
 
 
 async def test_blocked_reading_training_losses(federation: Federation):
-    """The run asks for them, the client's owner has not allowed it."""
-    await federation.start_lines(rounds=rounds(count=1), local_metrics=True)
+    """The run asks for them: the operator has those that owners allow, the aggregator none."""
+    frozen = await federation.start_lines(rounds=rounds(count=1), local_metrics=True)
     ada, ben = await federation.line_homes("ada", "ben")
     with ada.client() as one, ben.client(allow_local_metrics=True) as two:
         await drive(federation, one, two)
     report = await federation.aggregator.api.round_report("demo", 1, OPERATOR)
-    losses = {named.client: named.report.train_loss for named in report.reports}
+    assert [named.report.measured for named in report.reports] == [None, None]
+    losses = {
+        named.client: named.report.measured.train_loss
+        for named in read_by_operator(report, frozen).reports
+    }
     assert losses["ada"] is None
     assert losses["ben"] is not None
 
@@ -140,3 +148,42 @@ async def test_not_covered_seeing_who_takes_part_when_and_with_how_much(
     seen = {update.client: (update.size, update.received_at) for update in updates}
     now = opened.clock.now()
     assert seen == {c: (len(opened.sent[1, c].body), now) for c in ("ada", "ben")}
+
+
+def pairs_of(scene: Scene) -> NDArray[np.int64]:
+    """The sums of both updates for every pair of permutations, with the norm bound applied as
+    every aggregator applies it."""
+    (first,), (second,) = (
+        bounded_by_hand(scene.upload(home)["values"], scene.frozen.content) for home in scene.homes
+    )
+    orders = np.argsort(PERMUTATIONS, axis=1)
+    return (first[orders][:, None, :] + second[orders][None, :, :]).reshape(-1, POSITIONS)
+
+
+async def test_blocked_picking_the_permutations_by_a_reported_loss(
+    federation: Federation,
+):
+    scene = await scene_of(federation)
+    await scene.play()
+    assert [await scene.said(home) for home in scene.homes] == [None, None]
+
+
+async def test_not_covered_picking_the_permutations_by_a_loss_in_the_clear(
+    federation: Federation,
+):
+    """Both updates unshuffled: one loss picks one of 518,400 pairs, or, where two values differ in
+    one update as two do in the other, the few that exchange both and have the same sum."""
+    scene = await scene_of(federation)
+    await scene.play(reports="clear")
+    told = await scene.said(scene.homes[0])
+    assert told is not None
+    sums = pairs_of(scene)
+    assert len(sums) == 518_400
+    found = picked(scene.losses(sums), told.loss)
+    assert len(found) <= 8
+    assert len(np.unique(sums[found], axis=0)) == 1
+    pairs = [divmod(one, len(PERMUTATIONS)) for one in found]
+    assert [scene.permutation(home) for home in scene.homes] in [
+        [PERMUTATIONS[one].tolist() for one in pair] for pair in pairs
+    ]
+    assert all(IN_CLEAR in home.summary.privacy["notes"] for home in scene.homes)

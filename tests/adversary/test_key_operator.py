@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 async def test_blocked_asking_the_aggregator(opened: Bench):
     """For anything at all."""
     for method, path, _ in ROWS:
-        place = path.format(run=opened.run, epoch=1, number=1, client="ada")
+        place = path.format(run=opened.run, epoch=1, number=1, client="ada", sha256="0" * 64)
         answer = await opened.aggregator.http.request(
             method, place, headers={"Authorization": f"Bearer {KEY_OPERATOR}"}
         )

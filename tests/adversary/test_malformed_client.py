@@ -14,7 +14,7 @@ from fedperm_secret.access import SECRET_KEY_ACCESS
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client
 from tests.aggregator.test_reports import REPORT
-from tests.aggregator.test_validation import reject, with_body, with_ciphertext
+from tests.aggregator.test_validation import refuse, reject, with_body, with_ciphertext
 from tests.aggregator.uploading import files, finish, headers, put, refused
 from tests.leaks import needles
 from tests.leaks.scanner import Scanner
@@ -72,7 +72,7 @@ async def test_blocked_sending_another_shape(opened: Bench, clients: list[Client
     wrong = Body((Tensor("values", np.dtype("u1"), (4, 3)), right.tensors[1]))
     body = wrong.header + prepared.body[len(right.header) :]
     bad = with_body(prepared, body, clients[0], opened.document)
-    assert (await reject(opened, clients, bad)).startswith("tensor values is not")
+    assert (await refuse(opened, clients, bad)).startswith("tensor values is not")
 
 
 async def test_blocked_sending_a_value_out_of_range(bench: Bench, clients: list[Client]):
@@ -83,7 +83,7 @@ async def test_blocked_sending_a_value_out_of_range(bench: Bench, clients: list[
     at = update_body(bench.document.content.plan).offset_of("values")
     body = prepared.body[:at] + b"\xff" + prepared.body[at + 1 :]
     bad = with_body(prepared, body, clients[0], bench.document)
-    assert await reject(bench, clients, bad) == "a value exceeds 127"
+    assert await refuse(bench, clients, bad) == "a value exceeds 127"
 
 
 async def test_blocked_reporting_numbers_that_are_none(opened: Bench, clients: list[Client]):

@@ -1,9 +1,13 @@
 """Somebody on the network without a credential, or with one that was stolen."""
 
 import asyncio
+import signal
+import socket
 import ssl
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -13,8 +17,10 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience, http_client
 from fedperm.errors import RefusedError, UntrustedError
+from fedperm.run_document import LONGEST_DOCUMENT
+from fedperm.web.log_brake import BURST
 from fedperm.web.rate_limit import RateLimit
-from fedperm.web.requests import SMALL_BODY
+from fedperm.web.requests import CREDENTIAL_BODY, SMALL_BODY
 from fedperm.wire.enrolment_token import parse_token
 from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm.wire.public_keys import from_text
@@ -24,27 +30,32 @@ from fedperm_client.identity import ClientKeys, enrol
 from tests.adversary.conftest import Enrol
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.parties import Client, KeyServer, ManualClock
+from tests.aggregator.process import Process, running
 from tests.aggregator.test_access import ROWS
 from tests.aggregator.test_slow_uploads import dripping
 from tests.aggregator.uploading import UNTRUSTED, WRONG_BODY, files, finish, headers, put
+from tests.client.federation import KEY, Federation, drive
 from tests.keys.sealing import open_key
 from tests.keyserver.certificates import write_certificate
 from tests.keyserver.member import Member
+from tests.keyserver.process import KeyServerProcess
 from tests.keyserver.server import KEY_BITS, OPERATOR, MovingClock, Server
-from tests.keyserver.test_endpoint_walk import OPEN, TABLE
+from tests.keyserver.test_endpoint_walk import NONCE, OPEN, TABLE
+from tests.web.unread import Unread
 
 pytestmark = pytest.mark.anyio
+JSON = {"Content-Type": "application/json"}
 SECRET = "an access token that nobody else must see"  # noqa: S105 (a test's own)
 
 
 async def test_blocked_asking_without_a_credential(opened: Bench, key_server: Server):
     for method, path, _ in ROWS:
-        place = path.format(run=opened.run, epoch=1, number=1, client="ada")
+        place = path.format(run=opened.run, epoch=1, number=1, client="ada", sha256="0" * 64)
         assert (await opened.aggregator.http.request(method, place)).status_code == 401
-    places = {"key": "demo", "epoch": "1", "identifier": "a", "client": "b"}
+    places = {"key": "demo", "epoch": "1", "identifier": "a", "client": "b", "nonce": NONCE}
     for (method, path), cells in TABLE.items():
         answer = await key_server.send(method, path.format(**places))
-        assert cells is OPEN or answer.status_code in {401, 422}
+        assert cells is OPEN or answer.status_code in {401, 415}
 
 
 async def test_blocked_changing_an_upload_on_its_way(opened: Bench, clients: list[Client]):
@@ -83,6 +94,25 @@ async def test_blocked_standing_between_a_client_and_its_key_server(
     with pytest.raises(UntrustedError, match="not the one that the enrolment token names"):
         await enrol(tmp_path / "e.json", keys, "demo", parse_token(minted.token), Between())
     between.close()
+
+
+async def test_blocked_repeating_an_old_word_of_the_newest_epoch(federation: Federation):
+    """Without TLS, between a client and its key server: the old answer is for another nonce."""
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+    overheard: list[bytes] = []
+
+    def repeat(answer: bytes) -> bytes:
+        overheard.append(answer)
+        return overheard[0]
+
+    ada.to_key_server.forgeries.append((lambda asked: "/newest-epoch/" in asked.url.path, repeat))
+    with ada.client() as one, ben.client() as two:
+        await drive(federation, one, two, rounds=1)
+        await federation.key_server.api.create_epoch(KEY, 2, OPERATOR)
+        with pytest.raises(UntrustedError, match="no answer to this client's question"):
+            await drive(federation, one, two)
+    assert not ada.uploads(2)
 
 
 async def test_blocked_using_a_stolen_token_to_upload(opened: Bench, clients: list[Client]):
@@ -203,9 +233,171 @@ async def test_blocked_guessing_enrolment_tokens(folder: Path):
 async def test_blocked_flooding_with_large_bodies(opened: Bench):
     """They are refused by their announced length, before a credential is looked at."""
     answer = await opened.aggregator.http.put(
-        f"/v1/runs/{opened.run}", content=bytes(SMALL_BODY + 1)
+        f"/v1/runs/{opened.run}", content=bytes(LONGEST_DOCUMENT + 1)
     )
     assert answer.status_code == 413
+
+
+async def test_blocked_flooding_with_unknown_members(opened: Bench, key_server: Server):
+    """A quarter of a megabyte is not read, 4 KiB are told the first mistake; without a credential
+    in the header nothing is read at all."""
+    access = "/v1/access-tokens"
+    for octets, status in ((248_000, 413), (CREDENTIAL_BODY + 1, 413), (CREDENTIAL_BODY, 422)):
+        body = unknown_members(octets)
+        answer = await key_server.http.post(access, content=body, headers=JSON)
+        assert answer.status_code == status
+        assert len(answer.json().get("errors", [])) == (status == 422)
+        assert len(answer.content) < 1000
+    beat = Unread(unknown_members(SMALL_BODY))
+    place = f"/v1/runs/{opened.run}/participants/ada/heartbeat"
+    answer = await opened.aggregator.http.put(place, content=beat, headers=JSON)
+    assert (answer.status_code, beat.is_read) == (401, False)
+
+
+def unknown_members(octets: int) -> bytes:
+    members = ",".join(f'"{number:08x}":0' for number in range(octets // 13))
+    return f"{{{members}}}".ljust(octets).encode()
+
+
+async def test_blocked_taking_all_places_without_reading_answers(folder: Path):
+    """There are three, for an attacker and for somebody who is served all the time. Soon there is
+    room for a newcomer: the attacker reads nothing, and is hung up on."""
+    long = b"GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n" * 20
+    async with running(folder, most_connections=3, unread_seconds=1.0) as process:
+        async with asyncio.timeout(60), kept_open(process) as friend:
+            assert await friend.is_alive()
+            attackers = [narrow_connection(process) for _ in range(2)]
+            for attacker in attackers:
+                attacker.sendall(long)
+            assert not await newcomer_is_admitted(process)
+            while not await newcomer_is_admitted(process):
+                assert await friend.is_alive()
+        for attacker in attackers:
+            attacker.close()
+
+
+async def test_blocked_taking_all_places_from_one_address(
+    folder: Path, server: KeyServer, randomness, clients: list[Client]
+):
+    """Three strangers are let in from one address. Whoever has shown an access token is none, and a
+    client that comes when they have left finds its place."""
+    server.clock = ManualClock(time.time())
+    async with running(folder, most_strangers=3) as process:
+        bench = Bench(process, server, randomness, clients)
+        await bench.create()
+        await bench.join(*clients)
+        bearer = f"Authorization: Bearer {server.token(clients[0])}\r\n".encode()
+        async with asyncio.timeout(60), AsyncExitStack() as stack:
+            held = [await stack.enter_async_context(kept_open(process)) for _ in range(3)]
+            assert all([await one.is_alive() for one in held])
+            assert not await newcomer_is_admitted(process)
+            mine = f"GET /v1/runs/{bench.run}".encode()
+            assert await held[0].is_alive(mine, bearer)
+            assert await newcomer_is_admitted(process)
+            assert all([await one.is_alive() for one in held])
+
+
+@dataclass
+class KeptOpen:
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def is_alive(self, request: bytes = b"GET /livez", headers: bytes = b"") -> bool:
+        self.writer.write(request + b" HTTP/1.1\r\nHost: a\r\n" + headers + b"\r\n")
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+        await self.reader.readexactly(length)
+        return head.startswith(b"HTTP/1.1 200")
+
+
+@asynccontextmanager
+async def kept_open(process: Process) -> AsyncIterator[KeptOpen]:
+    url = process.http.base_url
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    yield KeptOpen(reader, writer)
+    writer.transport.abort()
+
+
+async def newcomer_is_admitted(process: Process) -> bool:
+    try:
+        async with kept_open(process) as newcomer:
+            return await newcomer.is_alive()
+    except (OSError, asyncio.IncompleteReadError):  # far too many: without a word
+        return False
+
+
+def narrow_connection(process: Process) -> socket.socket:
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 12)
+    connection.connect((process.http.base_url.host, process.http.base_url.port))
+    return connection
+
+
+async def test_blocked_inventing_addresses_to_guess_more_often(folder: Path):
+    """What a caller says about its own address is believed of a proxy that settings name only."""
+    process = KeyServerProcess(folder, enrolment_burst="2", enrolment_per_second="0.001")
+    try:
+        async with httpx.AsyncClient(base_url=process.address) as http:
+            answers = [
+                await http.post(
+                    "/v1/keys/demo/clients",
+                    content=b"{}",
+                    headers={**JSON, "X-Forwarded-For": f"198.51.100.{number}"},
+                )
+                for number in range(4)
+            ]
+    finally:
+        process.stop(signal.SIGTERM)
+    assert [answer.status_code for answer in answers] == [422, 422, 429, 429]
+
+
+async def test_blocked_filling_the_log_with_nonsense(folder: Path):
+    """Requests that are none, and upgrades: one line each would be a disk full of them."""
+    process = KeyServerProcess(folder, log_level="INFO")
+    host, port = process.address.removeprefix("http://").split(":")
+    upgrade = b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"
+    try:
+        for octets in (b"nonsense\r\n\r\n", upgrade):
+            for _ in range(2 * BURST):
+                with socket.create_connection((host, int(port)), 20) as connection:
+                    connection.sendall(octets)
+                    assert connection.recv(4096)
+        logged = process.log.read_text()
+    finally:
+        process.stop(signal.SIGTERM)
+    # more than the burst only if it takes minutes
+    assert BURST <= logged.count("Invalid HTTP request") < 2 * BURST
+    assert "upgrade" not in logged.lower()
+
+
+async def test_blocked_asking_for_keys_without_end(folder: Path):
+    """With a stolen token: each release costs milliseconds, and is in the audit log for good."""
+    clock = MovingClock()
+    server = Server(folder / "k", clock, release_limit=RateLimit(3, 0.1, clock))
+    await server.api.create_key("demo", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
+    member = Member(server, clock)
+    await member.enrol((await server.api.mint_token("demo", TokenRequest(), OPERATOR)).token)
+    stolen, place = await member.access(), "/v1/keys/demo/epochs/1/releases"
+    answers = [await server.send("POST", place, token=stolen) for _ in range(6)]
+    assert [answer.status_code for answer in answers] == [201] * 3 + [429] * 3
+    assert int(answers[-1].headers["Retry-After"]) == 10
+    audit = (await server.api.audit(OPERATOR)).entries
+    assert [entry.event for entry in audit].count("key-released") == 3
+    server.close()
+
+
+async def test_blocked_calling_without_a_pause(
+    folder: Path, clock: ManualClock, server: KeyServer, randomness, clients: list[Client]
+):
+    """With a stolen token, whatever is called for."""
+    aggregator = Aggregator(folder, clock, call_burst=3, calls_per_second=1.0)
+    bench = Bench(aggregator, server, randomness, clients)
+    await bench.create()
+    bearer = {"Authorization": f"Bearer {server.token(clients[0])}"}
+    place = f"/v1/runs/{bench.run}"
+    answers = [await aggregator.http.get(place, headers=bearer) for _ in range(5)]
+    assert [answer.status_code for answer in answers] == [200] * 3 + [429] * 2
+    aggregator.close()
 
 
 async def test_blocked_holding_more_polls_than_there_is_room(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fedperm.errors import AggregateError
-from fedperm.wire.aggregator import RoundReport, SubmissionState
+from fedperm.wire.aggregator import Measured, RoundReport, SubmissionState, TestMetrics
 from fedperm_client.aggregate_checks import averaged
 from fedperm_client.epoch_keys import EpochKey
 from tests.adversary.ciphertexts import with_mask_times
@@ -163,7 +163,8 @@ async def test_not_covered_lying_about_the_accuracy(opened: Bench, clients: list
     """What the operator reads of a model's accuracy is each client's word."""
     await opened.contribute(1, *clients)
     await opened.aggregator.tick()
-    lie = REPORT.model_copy(update={"test": REPORT.test.model_copy(update={"accuracy": 1.0})})
+    measured = Measured(test=TestMetrics(accuracy=1.0, loss=0.0))
+    lie = REPORT.model_copy(update={"measured": measured})
     token = opened.server.token(clients[0])
     await opened.api.report(opened.run, 1, "ada", lie, token)
     report = await opened.api.round_report(opened.run, 1, OPERATOR)

@@ -1,9 +1,14 @@
 """Logs, error reports, dumps and pickles go to people who must not have secret keys."""
 
 import copy
+import json
 import logging
+import os
 import pickle
+import subprocess
+import sys
 import traceback
+from pathlib import Path
 
 import pytest
 
@@ -12,8 +17,10 @@ from fedperm_keyserver.stores.keys import KeyStore
 from fedperm_secret.access import SecretKeyAccess
 from fedperm_secret.schemes.paillier.decryption import Decryptor
 from fedperm_secret.schemes.paillier.keys import SecretKey
+from tests.cli.hostile_server import HOSTILE, answering, obeyed, problem
 from tests.client.documents import rounds
 from tests.client.federation import KEY, Federation, drive
+from tests.client.test_command import variables
 from tests.keys.sealing import taken_out
 from tests.keys.secrecy import pieces_shown
 from tests.keyserver.server import KEK
@@ -71,3 +78,25 @@ def test_blocked_taking_a_key_apart_without_the_capability(small_key: SecretKey)
     for forged in (None, object(), SecretKeyAccess()):
         with pytest.raises(TypeError):
             small_key.factors(forged)
+
+
+def test_blocked_writing_lines_of_its_own_into_a_log(tmp_path: Path):
+    """A server answers a client with lines, escapes and a text without end: each of the client's
+    lines is still one object, and short."""
+    words = HOSTILE + '\n{"level": "info", "message": "all is well"}\n' + "x" * 1_000_000
+    with answering({"/": problem(words)}, status=409) as address:
+        settings = variables(tmp_path, KEYSERVER_URL=address, PATIENCE_SECONDS="0")
+        client = subprocess.run(
+            [sys.executable, "-m", "fedperm_client"],
+            env={**os.environ, **settings},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    lines = client.stderr.splitlines()
+    assert client.returncode == 1
+    assert obeyed(client.stderr) == set()
+    assert max(map(len, lines)) < 10_000
+    messages = [json.loads(line)["message"] for line in lines]
+    assert "gnp.exe" in messages[-1]
+    assert "all is well" not in messages

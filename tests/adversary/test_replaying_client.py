@@ -1,11 +1,14 @@
 """An enrolled client that wants to count twice, as somebody else, or as many."""
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from fedperm.services import AGGREGATOR
 from fedperm.wire.aggregator import MANIFEST
-from fedperm.wire.key_server import AccessTokenRequest, TokenRequest
+from fedperm.wire.key_server import AccessTokenRequest, Enrolment, TokenRequest
+from fedperm.wire.public_keys import to_text
+from fedperm.wire.signed import Statement, sign, unverified
+from fedperm.wire.statements import EnrolmentProof
 from tests.adversary.conftest import Enrol
 from tests.aggregator.bench import Bench
 from tests.aggregator.exactness import check_sum
@@ -107,6 +110,46 @@ async def test_blocked_enrolling_under_a_name_that_is_taken(key_server: Server, 
     await enrolled(client="ada")
     wanted = TokenRequest(client="ada")
     await refusal(409, "conflict", key_server.api.mint_token("demo", wanted, OPERATOR))
+
+
+async def test_blocked_getting_a_key_from_before_its_enrolment(key_server: Server, enrolled: Enrol):
+    """The rounds of that time are not for it, and who was revoked then must not come back so."""
+    early = await enrolled()
+    await key_server.api.revoke_client("demo", early.name, OPERATOR)
+    late = await enrolled()
+    await refusal(403, "earlier-epoch", late.secret_key(1))
+    assert await late.secret_key(2)
+
+
+IDENTITY = bytes([1, *bytes(31)])
+"""The neutral point of Ed25519. It has no private half, and needs none: with it as the key and as
+R, and 0 as S, the equation S B = R + h A is 0 = 0 whatever was signed."""
+
+
+def signed_by_anybody(statement: Statement) -> str:
+    header, payload, _ = sign(statement, Ed25519PrivateKey.generate()).split(".")
+    forged = IDENTITY + bytes(32)
+    Ed25519PublicKey.from_public_bytes(IDENTITY).verify(forged, f"{header}.{payload}".encode())
+    return f"{header}.{payload}.{to_text(forged)}"
+
+
+async def test_blocked_enrolling_a_key_for_which_anybody_signs(key_server: Server, clock):
+    """Uploads in its name would be anybody's. The library takes such signatures, as one sees."""
+    token = (await key_server.api.mint_token("demo", TokenRequest(), OPERATOR)).token
+    right = unverified(Member(key_server, clock).enrolment(token).proof, EnrolmentProof)
+    weak = right.model_copy(update={"signing_key": to_text(IDENTITY)})
+    enrolment = Enrolment(token=token, proof=signed_by_anybody(weak))
+    await refusal(422, "untrusted", key_server.api.enrol("demo", enrolment))
+    assert (await key_server.api.clients("demo", OPERATOR)).clients == ()
+
+
+async def test_blocked_enrolling_a_key_that_it_has_only_seen(key_server: Server, clock):
+    """A public key of somebody who would enrol later, or whose uploads it wants to be its own."""
+    owner, thief = Member(key_server, clock), Member(key_server, clock)
+    token = (await key_server.api.mint_token("demo", TokenRequest(), OPERATOR)).token
+    enrolment = thief.enrolment(token, signing_key=owner.public)
+    await refusal(422, "untrusted", key_server.api.enrol("demo", enrolment))
+    await owner.enrol(token)
 
 
 async def test_detected_trying_a_used_token(key_server: Server, clock):

@@ -35,6 +35,7 @@ from fedperm.wire.statements import (
 from fedperm_secret.schemes.paillier.fixed_base import SecretBlinding
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.core.federation import decrypted_sum, half_of
+from tests.documents.operator import OPERATOR_KEYS, signed
 
 OPERATOR = "the run operator's secret of 40 characters"
 KEY_OPERATOR = "the key operator's secret, another one"
@@ -217,6 +218,7 @@ def document_of(server: KeyServer, **changes: Any) -> FrozenDocument:
             "parameters": {"key_bits": 512},
             "signing_key": server.signing_text,
         },
+        "operator": OPERATOR_KEYS,
         "insecure_for_tests": True,
     }
     rounds = {
@@ -230,4 +232,4 @@ def document_of(server: KeyServer, **changes: Any) -> FrozenDocument:
         "give_up_after": 2,
     }
     rounds |= changes.pop("rounds", {})
-    return FrozenDocument.of(RunDocument.model_validate(members | {"rounds": rounds} | changes))
+    return signed(RunDocument.model_validate(members | {"rounds": rounds} | changes))

@@ -17,6 +17,7 @@ import pytest
 from sqlalchemy import Connection, Engine, event
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+_CHANCE = re.compile(r"\.[0-9a-f]{32}(?=\.new$)")
 _WRITE = re.compile(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)")
 
 
@@ -107,14 +108,19 @@ def _noted(
     return result
 
 
+def _foreseeable(path: Any) -> Path:
+    """What is not finished has a name that is part chance."""
+    return Path(_CHANCE.sub("", str(path)))
+
+
 def _sync(descriptor: int) -> Effect:
     status = os.fstat(descriptor)
     path = Path(f"/proc/self/fd/{descriptor}").readlink()
-    return synced(path, status.st_size if S_ISREG(status.st_mode) else None)
+    return synced(_foreseeable(path), status.st_size if S_ISREG(status.st_mode) else None)
 
 
 def _rename(origin: Any, path: Any) -> Effect:
-    return renamed(Path(origin), Path(path))
+    return renamed(_foreseeable(origin), Path(path))
 
 
 def _unlink(path: Any, *_rest: Any) -> Effect:

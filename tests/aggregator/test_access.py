@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -11,17 +11,21 @@ from starlette.routing import BaseRoute
 from fedperm.crash_points import watching
 from fedperm.errors import RefusedError
 from fedperm.protocol import PROTOCOL
+from fedperm.run_document import DOCUMENT_SIGNATURE
 from fedperm.services import KEY_SERVER
 from fedperm.web.credentials import OperatorCredential
-from fedperm.wire.aggregator import MANIFEST, Heartbeat, Phase
+from fedperm.web.rate_limit import RateLimit
+from fedperm.wire.aggregator import MANIFEST, Heartbeat, Phase, SignedCheckpoint
 from fedperm.wire.body import MEDIA_TYPE
 from fedperm.wire.digest import content_digest
 from fedperm_aggregator.authorization import Authorization
 from fedperm_aggregator.run_documents import RunDocuments
 from fedperm_aggregator.stores import open_stores
-from tests.aggregator.bench import Bench
+from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.parties import KEY_OPERATOR, MODEL, OPERATOR, Client, KeyServer
+from tests.aggregator.test_checkpoints import certificate, sealed, statement
 from tests.aggregator.test_reports import REPORT
+from tests.web.unread import Unread
 
 pytestmark = pytest.mark.anyio
 
@@ -52,6 +56,11 @@ GET    /v1/runs/{run}/rounds/{number}                     401     401     401   
 GET    /v1/runs/{run}/rounds/{number}/report              401     401     401    401     403       403   403    403      200
 GET    /v1/runs/{run}/rounds/{number}/aggregate           401     401     401    401     403       403   200    200      200
 PUT    /v1/runs/{run}/rounds/{number}/reports/{client}    401     401     401    401     403       403   403    204      403
+PUT    /v1/runs/{run}/rounds/{number}/declines/{client}   401     401     401    401     403       403   403    204      403
+PUT    /v1/runs/{run}/rounds/{number}/checkpoints/{client} 401    401     401    401     403       403   403    200      403
+PUT    /v1/runs/{run}/rounds/{number}/sealed-checkpoints/{client} 401 401 401    401     403       403   403    410      403
+GET    /v1/runs/{run}/checkpoint                          401     401     401    401     403       403   404    404      404
+GET    /v1/runs/{run}/checkpoint/{sha256}                 401     401     401    401     403       403   404    404      404
 GET    /v1/runs/{run}/events                              401     401     401    401     403       403   403    403      200
 DELETE /v1/runs/{run}/participants/{client}               401     401     401    401     403       403   403    403      200
 """  # noqa: E501
@@ -76,29 +85,41 @@ class Body:
 
     octets: bytes
     media_type: str = "application/json"
-    manifest: str = ""
+    statement: dict[str, str] = field(default_factory=dict)
 
     @property
     def headers(self) -> dict[str, str]:
         digest = content_digest(hashlib.sha256(self.octets).hexdigest())
         headers = {"Content-Type": self.media_type, "Content-Digest": digest}
-        return headers | ({MANIFEST: self.manifest} if self.manifest else {})
+        return headers | self.statement
 
 
 def bodies(bench: Bench) -> dict[tuple[str, str], Body]:
     run = "/v1/runs/{run}"
     sent = bench.sent[1, "ada"]
     epoch = f'{{"record": "{bench.server.epoch(1)}"}}'.encode()
+    newer = f'{{"record": "{bench.server.epoch(2)}"}}'.encode()
+    ada, octets = bench.clients[0], sealed(bench, 1)
+    signed = SignedCheckpoint(
+        statement=statement(bench, ada, octets), certificate=certificate(bench, ada)
+    )
     joining = f'{{"document": "{bench.document.sha256}", "protocol": "{PROTOCOL}"}}'.encode()
     return {
-        ("PUT", run): Body(bench.document.octets),
+        ("PUT", run): Body(
+            bench.document.octets, statement={DOCUMENT_SIGNATURE: bench.document.signature}
+        ),
         ("PUT", run + "/initial-model"): Body(MODEL, MEDIA_TYPE),
         ("PUT", run + "/key-epochs/{epoch}"): Body(epoch),
         ("PUT", run + "/participants/{client}"): Body(joining),
         ("PUT", run + "/participants/{client}/heartbeat"): Body(b'{"phase": "idle", "round": 0}'),
         ("PUT", run + "/rounds/{number}/updates/{client}"): Body(
-            sent.body, MEDIA_TYPE, sent.manifest
+            sent.body, MEDIA_TYPE, {MANIFEST: sent.manifest}
         ),
+        ("PUT", run + "/rounds/{number}/declines/{client}"): Body(newer),
+        ("PUT", run + "/rounds/{number}/checkpoints/{client}"): Body(
+            signed.model_dump_json().encode()
+        ),
+        ("PUT", run + "/rounds/{number}/sealed-checkpoints/{client}"): Body(MODEL, MEDIA_TYPE),
         ("PUT", run + "/rounds/{number}/reports/{client}"): Body(REPORT.model_dump_json().encode()),
     }
 
@@ -130,7 +151,7 @@ async def test_every_cell_of_the_table(opened: Bench, clients: list[Client]):
     shown = {}
     for method, path, _ in ROWS:
         body = known.get((method, path), Body(b""))
-        place = path.format(run=opened.run, epoch=1, number=1, client="ada")
+        place = path.format(run=opened.run, epoch=1, number=1, client="ada", sha256="0" * 64)
         for column, secret in credentials(opened, clients).items():
             headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
             response = await opened.aggregator.http.request(
@@ -237,6 +258,43 @@ async def test_a_token_that_was_good_before_opens_no_other_door(standing: Bench)
         assert caught.value.status in {403, 404}
 
 
+async def test_nothing_is_read_of_a_body_before_the_credential_is_good(standing: Bench):
+    """Whoever is refused has not made the aggregator read: neither nobody nor a stranger."""
+    wrong = {"nobody": {}, "stranger": {"Authorization": "Bearer an-invention"}}
+    for method, path, _ in ROWS:
+        place = path.format(run=standing.run, epoch=1, number=1, client="ada", sha256="0" * 64)
+        for who, header in wrong.items():
+            body = Unread()
+            given = {"Content-Type": "application/json", **header}
+            answer = await standing.aggregator.http.request(
+                method, place, content=body, headers=given
+            )
+            assert (answer.status_code, body.is_read) == (401, False), f"{who} {method} {path}"
+
+
+async def test_a_client_that_calls_without_a_pause_is_told_how_long_to_wait(
+    folder, clock, server, randomness, clients
+):
+    """Whatever it calls for, and however many tokens it has. Others are served."""
+    aggregator = Aggregator(folder, clock, call_burst=5, calls_per_second=0.5)
+    bench = Bench(aggregator, server, randomness, clients)
+    await bench.create()
+    ada, ben = clients[:2]
+    await bench.join(ada, ben)
+    for _ in range(4):
+        await bench.beat(ada)
+    for path in ("document", "participants/ada/task"):
+        answer = await aggregator.http.get(
+            f"/v1/runs/{bench.run}/{path}",
+            headers={"Authorization": f"Bearer {server.token(ada)}"},
+        )
+        assert (answer.status_code, answer.headers["Retry-After"]) == (429, "2")
+    await bench.beat(ben)
+    clock.advance(2.0)
+    await bench.beat(ada)
+    aggregator.close()
+
+
 async def test_tokens_that_were_seen_need_no_database(standing: Bench):
     await standing.beat(*standing.clients)
     passed: list[str] = []
@@ -247,8 +305,9 @@ async def test_tokens_that_were_seen_need_no_database(standing: Bench):
 
 async def test_only_so_many_tokens_are_remembered(standing: Bench):
     documents = RunDocuments(open_stores(standing.aggregator.database))
+    calls = RateLimit(10, 1.0, standing.clock)
     gate = Authorization(
-        OperatorCredential.of(OPERATOR), documents, standing.clock, most_remembered=2
+        OperatorCredential.of(OPERATOR), documents, standing.clock, calls, most_remembered=2
     )
     tokens = {client.name: standing.server.token(client) for client in standing.clients}
     for name, token in tokens.items():

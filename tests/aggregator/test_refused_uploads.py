@@ -80,7 +80,7 @@ async def test_a_manifest_of_the_first_version_names_both_versions(standing: Ben
     answer = await put(standing, ada, given, prepared.body)
     assert answer.status_code == 409
     assert answer.json()["detail"] == (
-        "the manifest is of fedperm/1, this aggregator speaks fedperm/2"
+        "the manifest is of fedperm/1, this aggregator speaks fedperm/3"
     )
 
 

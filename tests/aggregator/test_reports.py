@@ -12,8 +12,10 @@ from fedperm.crash_points import watching
 from fedperm.errors import RefusedError
 from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import (
+    SEALED_CHARACTERS,
     ClientReport,
     ClientSeconds,
+    Measured,
     RoundState,
     SubmissionState,
     TestMetrics,
@@ -26,9 +28,9 @@ from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
 pytestmark = pytest.mark.anyio
 
 SECONDS = ClientSeconds(train=1, randomize=0.5, encrypt=2, upload=0.1, decrypt=0.3)
-REPORT = ClientReport(
-    seconds=SECONDS, bytes_up=10, bytes_down=20, test=TestMetrics(accuracy=0.5, loss=1.5)
-)
+MEASURED = Measured(test=TestMetrics(accuracy=0.5, loss=1.5))
+REPORT = ClientReport(seconds=SECONDS, bytes_up=10, bytes_down=20, measured=MEASURED)
+SEALED = REPORT.model_copy(update={"measured": None, "sealed": "A" * SEALED_CHARACTERS})
 
 
 async def refusal(coroutine) -> tuple[int, str]:
@@ -157,8 +159,10 @@ WILD = [
     ("bytes_down", 1 << 53),
     ("seconds", SECONDS.model_dump() | {"train": 1e308}),
     ("seconds", SECONDS.model_dump() | {"decrypt": -1}),
-    ("test", {"accuracy": 1.5, "loss": 1.0}),
+    ("measured", {"test": {"accuracy": 1.5, "loss": 1.0}}),
+    ("sealed", "A" * SEALED_CHARACTERS),
 ]
+"""The last beside what is in the clear."""
 
 
 @pytest.mark.parametrize(("member", "value"), WILD)
@@ -174,6 +178,32 @@ async def test_a_report_beyond_all_measure_is_refused(published: Bench, member: 
     assert "ben" not in {named.client for named in report.reports}
 
 
+async def test_what_is_sealed_is_kept_and_handed_on_as_it_is(published: Bench):
+    cleo = published.clients[2]
+    token = published.server.token(cleo)
+    await published.api.report(published.run, 1, "cleo", SEALED, token)
+    report = await published.api.round_report(published.run, 1, OPERATOR)
+    assert SEALED in [named.report for named in report.reports if named.client == "cleo"]
+
+
+@pytest.mark.parametrize("length", [0, SEALED_CHARACTERS - 1, SEALED_CHARACTERS + 1])
+async def test_what_is_sealed_has_one_length(published: Bench, length: int):
+    ben = published.clients[1]
+    response = await published.aggregator.http.put(
+        f"/v1/runs/{published.run}/rounds/1/reports/ben",
+        json=SEALED.model_dump() | {"sealed": "A" * length},
+        headers={"Authorization": f"Bearer {published.server.token(ben)}"},
+    )
+    assert response.status_code == 422
+
+
+def test_a_report_that_was_kept_by_an_older_version_is_read():
+    """Reports had what was measured among the rest."""
+    kept = REPORT.model_dump(exclude={"measured", "sealed"})
+    old = kept | {"test": {"accuracy": 0.5, "loss": 1.5}, "train_loss": None}
+    assert ClientReport.model_validate(old) == REPORT
+
+
 async def test_only_participants_report(published: Bench):
     token = published.server.token(Client("dora"))
     report = published.api.report(published.run, 1, "dora", REPORT, token)
@@ -183,7 +213,8 @@ async def test_only_participants_report(published: Bench):
 async def test_a_training_loss_is_taken_only_where_the_document_asks_for_it(
     bench: Bench, clients: list[Client]
 ):
-    losing = REPORT.model_copy(update={"train_loss": 0.7})
+    measured = MEASURED.model_copy(update={"train_loss": 0.7})
+    losing = REPORT.model_copy(update={"measured": measured})
     for run, asks in (("plain", False), ("curious", True)):
         await bench.create(run=run, local_metrics=asks)
         await bench.join(*clients)
@@ -196,7 +227,7 @@ async def test_a_training_loss_is_taken_only_where_the_document_asks_for_it(
         else:
             assert await refusal(sending) == (422, "invalid-request")
         reports = (await bench.api.round_report(run, 1, OPERATOR)).reports
-        assert [r.report.train_loss for r in reports] == [0.7] * asks
+        assert [r.report.measured for r in reports] == [measured] * asks
 
 
 async def test_what_a_settled_round_came_to_is_read_once_for_all(published: Bench):
@@ -218,3 +249,17 @@ async def test_what_an_open_round_will_come_to_is_not_remembered(
     await opened.contribute(1, *clients)
     await opened.aggregator.tick()
     assert (await opened.api.outcome(opened.run, 1, OPERATOR)).state is RoundState.PUBLISHED
+
+
+async def test_an_answer_without_content_names_no_type(published: Bench):
+    ada = published.clients[0]
+    answer = await published.aggregator.http.put(
+        f"/v1/runs/{published.run}/rounds/1/reports/{ada.name}",
+        content=REPORT.model_dump_json(),
+        headers={
+            "Authorization": f"Bearer {published.server.token(ada)}",
+            "Content-Type": "application/json",
+        },
+    )
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert "Content-Type" not in answer.headers

@@ -6,12 +6,13 @@ import httpx
 import pytest
 
 from fedperm.errors import RefusedError
-from fedperm.run_document import LONGEST_DOCUMENT
+from fedperm.run_document import DOCUMENT_SIGNATURE, LONGEST_DOCUMENT
 from fedperm.wire.aggregator import KeyEpoch, RunState
 from fedperm.wire.body import MEDIA_TYPE
 from fedperm.wire.statements import SchemeSpec
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.parties import MODEL, OPERATOR, Client, KeyServer, ManualClock, document_of
+from tests.documents.operator import signature_of
 
 pytestmark = pytest.mark.anyio
 
@@ -24,9 +25,13 @@ async def put(bench: Bench, path: str, body: bytes, headers: dict[str, str]) -> 
     return await bench.aggregator.http.put(path, content=body, headers=headers)
 
 
+async def put_document(bench: Bench, octets: bytes) -> httpx.Response:
+    return await put(bench, "/v1/runs/digits", octets, JSON | signature_of(octets))
+
+
 async def test_a_run_is_made_once(bench: Bench):
     octets = bench.document.octets
-    first = await put(bench, "/v1/runs/digits", octets, JSON)
+    first = await put_document(bench, octets)
     assert first.status_code == 201
     assert first.json() == {
         "run": "digits",
@@ -40,22 +45,33 @@ async def test_a_run_is_made_once(bench: Bench):
         "created_at": bench.clock.now(),
     }
     bench.clock.advance(9)
-    again = await put(bench, "/v1/runs/digits", octets, JSON)
+    again = await put_document(bench, octets)
     assert (again.status_code, again.json()) == (200, first.json())
-    other = await put(bench, "/v1/runs/digits", octets + b" ", JSON)
+    other = await put_document(bench, octets + b" ")
     assert other.status_code == 409
 
 
 async def test_the_document_comes_back_byte_by_byte(bench: Bench, clients: list[Client]):
     octets = b" " + bench.document.octets + b"\n"
-    await put(bench, "/v1/runs/digits", octets, JSON)
+    await put_document(bench, octets)
     token = {"Authorization": f"Bearer {bench.server.token(clients[0])}"}
     read = await bench.aggregator.http.get("/v1/runs/digits/document", headers=token)
     assert read.content == octets
+    assert read.headers[DOCUMENT_SIGNATURE] == signature_of(octets)[DOCUMENT_SIGNATURE]
     assert read.headers["ETag"] == f'"{hashlib.sha256(octets).hexdigest()}"'
     token["If-None-Match"] = read.headers["ETag"]
     known = await bench.aggregator.http.get("/v1/runs/digits/document", headers=token)
     assert (known.status_code, known.content) == (304, b"")
+
+
+async def test_only_the_operator_whom_it_names_makes_a_run_of_a_document(bench: Bench):
+    """Who has the aggregator's credential has not yet the operator's key."""
+    octets, other = bench.document.octets, document_of(bench.server, value_bits=7).octets
+    for header in ({}, {DOCUMENT_SIGNATURE: "a.b.c"}, signature_of(other)):
+        refused = await put(bench, "/v1/runs/digits", octets, JSON | header)
+        assert refused.status_code == 422
+        assert refused.json()["type"] == "urn:fedperm:problem:untrusted"
+    assert (await bench.api.runs(OPERATOR)).runs == ()
 
 
 async def test_impossible_documents_are_refused(bench: Bench):

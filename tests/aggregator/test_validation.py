@@ -1,4 +1,4 @@
-"""What is checked after the acknowledgement: values, ciphertexts, norms."""
+"""What is checked of an update, partly before it is acknowledged: values, ciphertexts, norms."""
 
 import logging
 from pathlib import Path
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from gmpy2 import mpz
 
+from fedperm.errors import RefusedError
 from fedperm.run_document import FrozenDocument
 from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import SubmissionState
@@ -147,7 +148,23 @@ async def test_a_rejected_upload_is_destroyed_before_the_round_ends(
     assert [path.name.partition(".")[0] for path in uploads.iterdir()] == ["ben"]
 
 
-async def test_a_value_of_too_many_bits_is_rejected(bench: Bench, clients: list[Client]):
+async def refuse(bench: Bench, clients: list[Client], bad: Prepared) -> str:
+    """The first client sends it and is refused without a receipt. Nothing is stored, its place is
+    free: in the right frame the same numbers are taken, and the round is whole."""
+    with pytest.raises(RefusedError) as refused:
+        await bench.upload(clients[0], 1, bad)
+    assert refused.value.status == 422
+    uploads = bench.aggregator.settings.state_directory / "runs" / bench.run / "rounds/1/uploads"
+    assert not uploads.exists() or not list(uploads.iterdir())
+    await bench.contribute(1, *clients)
+    await bench.aggregator.tick()
+    assert await check_sum(bench, 1) == ("ada", "ben", "cleo")
+    return refused.value.message
+
+
+async def test_a_value_of_too_many_bits_is_refused_before_it_is_acknowledged(
+    bench: Bench, clients: list[Client]
+):
     await bench.create(value_bits=7)
     await bench.join(*clients)
     await bench.aggregator.tick()
@@ -155,10 +172,12 @@ async def test_a_value_of_too_many_bits_is_rejected(bench: Bench, clients: list[
     at = update_body(bench.document.content.plan).offset_of("values")
     body = prepared.body[:at] + b"\x80" + prepared.body[at + 1 :]
     bad = with_body(prepared, body, clients[0], bench.document)
-    assert await reject(bench, clients, bad) == "a value exceeds 127"
+    assert await refuse(bench, clients, bad) == "a value exceeds 127"
 
 
-async def test_a_header_of_another_type_or_shape_is_rejected(opened: Bench, clients: list[Client]):
+async def test_a_header_of_another_type_or_shape_is_refused_before_it_is_acknowledged(
+    opened: Bench, clients: list[Client]
+):
     """The same length, so that only the header tells."""
     prepared = opened.prepare(clients[0], 1)
     right = update_body(opened.document.content.plan)
@@ -166,7 +185,7 @@ async def test_a_header_of_another_type_or_shape_is_rejected(opened: Bench, clie
     assert wrong.size == right.size
     body = wrong.header + prepared.body[len(right.header) :]
     bad = with_body(prepared, body, clients[0], opened.document)
-    assert (await reject(opened, clients, bad)).startswith("tensor values is not")
+    assert (await refuse(opened, clients, bad)).startswith("tensor values is not")
 
 
 async def test_a_rejected_client_cannot_try_again_in_the_same_round(

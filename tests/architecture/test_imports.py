@@ -41,10 +41,10 @@ HOMES = {
     "httpx": r"fedperm\.api",
     "jwt": r"fedperm\.wire\.signed",
     "sqlalchemy": r"fedperm\.(database|engines|schema|migrations)"
-    r"|fedperm_(aggregator|keyserver)\.(tables|stores?|migrations)",
+    r"|fedperm_(aggregator|keyserver)\.(tables|stores?|migrations)|fedperm_keyserver\.marks",
     "alembic": r"fedperm\.migrations|fedperm_(aggregator|keyserver)\.migrations",
-    "fastapi": r"fedperm\.web|fedperm_(aggregator|keyserver)\.(app|routes)",
-    "starlette": r"fedperm\.web|fedperm_(aggregator|keyserver)\.routes",
+    "fastapi": r"fedperm\.(web|dashboard)|fedperm_(aggregator|keyserver)\.(app|routes)",
+    "starlette": r"fedperm\.(web|dashboard)|fedperm_(aggregator|keyserver)\.routes",
     "uvicorn": r"fedperm\.web\.(connections|serving)",
     "h11": r"fedperm\.web\.connections",
     "matplotlib": r"fedperm_cli",

@@ -34,15 +34,19 @@ def layer(rooms: str, below: str = "", *, is_pure: bool = False) -> Layer:
 
 SERVERS: Mapping[str, Layers] = {
     "fedperm_keyserver": {
-        "records": layer("records events", is_pure=True),
+        "records": layer("records events origin", is_pure=True),
         "rules": layer("admission", "records", is_pure=True),
-        "tables": layer("tables migrations", "records"),
+        "tables": layer("tables marks migrations", "records"),
         "stores": layer("stores", "records tables"),
         "services": layer(
-            "access authority clients keys metrics services tokens vault", "records rules stores"
+            "access alarm authority clients integrity keys metrics services tokens vault",
+            "records rules stores tables",
         ),
-        "routes": layer("routes", "services"),
-        "program": layer("__main__ app schema settings", "services routes stores tables"),
+        "routes": layer("routes", "records services"),
+        "program": layer(
+            "__main__ app root_keys schema settings unsealing",
+            "records services routes stores tables",
+        ),
     },
     "fedperm_aggregator": {
         "records": layer("records blob_names", is_pure=True),
@@ -54,9 +58,9 @@ SERVERS: Mapping[str, Layers] = {
         "tables": layer("tables migrations", "records"),
         "stores": layer("stores", "records tables"),
         "services": layer(
-            "authorization background dashboard event_fanout event_stream housekeeping jobs lane "
-            "long_poll metrics participants presence rounds.results rounds.scheduler run_documents "
-            "run_notifier runs services submissions.intake traces",
+            "authorization background checkpoints dashboard_source event_fanout event_stream "
+            "housekeeping jobs lane long_poll metrics participants presence rounds.results "
+            "rounds.scheduler run_documents runs services submissions.intake traces",
             "records rules stores",
         ),
         "routes": layer("routes", "records services"),

@@ -1,17 +1,20 @@
 """What the key server's stores append to the audit log, byte for byte: an operator who kept the end
 of an older version's log can still verify it, and continue from there, after an upgrade."""
 
+import json
+
 import pytest
 from sqlalchemy import text
 
-from fedperm.audit_chain import ChainEnd, verify_chain
-from fedperm.database import Database, open_database, sqlite_url
+from fedperm.audit_chain import START, ChainEnd, next_entry, verify_chain
+from fedperm.database import Database, sqlite_url
+from fedperm.wire.key_server import AuditEntry
 from fedperm_keyserver.admission import judge
-from fedperm_keyserver.migrations import SCHEMA
 from fedperm_keyserver.records import Attempt, Epoch, Key, StoredIdentity, Token
 from fedperm_keyserver.stores.audit import AuditStore
 from fedperm_keyserver.stores.clients import AccessStore, ClientStore, TokenStore
 from fedperm_keyserver.stores.keys import IdentityStore, KeyStore
+from tests.keyserver.guarded import open_guarded
 
 NOW = 1_800_000_000.12345
 SECRET = b"\1" * 32
@@ -56,7 +59,7 @@ STORED = [
         '"why": "client hospital-a was revoked"}',
     ),
 ]
-"""Every kind of event, as existing databases hold it."""
+"""Every kind of event that older versions knew, as existing databases hold it."""
 
 END = ChainEnd(11, "4c92c59eeecc2bd450a1dbc27e4086ae236097d9f5e4f3be518201943b3ce4b8")
 """Worked out when events were still untyped."""
@@ -64,7 +67,7 @@ END = ChainEnd(11, "4c92c59eeecc2bd450a1dbc27e4086ae236097d9f5e4f3be518201943b3c
 
 @pytest.fixture
 def database(tmp_path):
-    database = open_database(sqlite_url(tmp_path / "keyserver.db"), SCHEMA)
+    database = open_guarded(sqlite_url(tmp_path / "keyserver.db"))
     yield database
     database.close()
 
@@ -91,11 +94,28 @@ def lead_a_full_life(database: Database) -> None:
     clients.revoke(client, epoch(2), NOW)
 
 
+SINCE = ', "first_epoch": 1}'
+"""What an enrolment says more than it did."""
+
+
 def test_entries_are_stored_as_they_always_were(database):
+    """Members that came later stand behind those that were there."""
     lead_a_full_life(database)
     with database.engine.begin() as connection:
         rows = connection.execute(
             text("SELECT event, details FROM audit_entries ORDER BY number")
         ).all()
-    assert [tuple(row) for row in rows] == STORED
-    assert verify_chain(AuditStore(database).entries(0, 100)) == END
+    found = [(event, details.replace(SINCE, "}")) for event, details in rows]
+    assert found == STORED
+    entries = AuditStore(database).entries(0, 100)
+    verify_chain(entries)
+    assert {(entry.actor, entry.address) for entry in entries} == {("key-server", None)}
+
+
+def test_entries_of_before_said_who_asked_keep_their_hashes():
+    end = START
+    for event, details in STORED:
+        entry = next_entry(end, round(NOW, 3), event, json.loads(details))
+        arrived = AuditEntry.model_validate_json(entry.model_dump_json())
+        end = verify_chain([arrived], end)
+    assert end == END

@@ -1,4 +1,4 @@
-"""The way of the page to the aggregator. It breaks once, in the middle of a message."""
+"""The way of the page to its server. It breaks once, in the middle of a message."""
 
 from tests.chaos.faults import Fault, FaultKind, RequestLine
 

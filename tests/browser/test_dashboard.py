@@ -17,6 +17,7 @@ from tests.browser.watched import BUDGET, CLIENTS, ROUNDS, Watched, watched
 SCREENSHOTS = Path(__file__).parents[2] / "out" / "screenshots"
 MOST_OCTETS = 500_000
 LOST = "Connection lost, trying again"
+NOTHING = "\N{EN DASH}"
 
 
 def text(seen: Watched, selector: str) -> str:
@@ -58,8 +59,10 @@ def a_lost_connection_is_shown_and_comes_back(seen: Watched):
 
 
 def accuracy_and_loss_are_the_interfaces(seen: Watched):
+    """As the operator opens them: in the interface they are sealed."""
     expected = []
-    for report in seen.api.rounds:
+    assert all(named.report.measured is None for r in seen.api.rounds for named in r.reports)
+    for report in seen.api.opened:
         tests = [named.report.test for named in report.reports]
         (accuracy,) = {test.accuracy for test in tests}
         loss = min(test.loss for test in tests)  # the lower one of two is the middle
@@ -175,9 +178,14 @@ def the_page_is_light(seen: Watched):
     assert sum(seen.record.octets.values()) < MOST_OCTETS
 
 
-def the_operators_token_is_nowhere_on_the_page(seen: Watched):
-    assert seen.operator not in seen.page.content()
+def no_secret_is_on_the_page_or_in_its_address(seen: Watched):
+    content = seen.page.content()
+    assert seen.world.run_operator not in content
+    assert seen.world.folder.login_link.read_text().partition("#")[2].strip() not in content
     assert seen.page.evaluate("document.cookie") == ""
+    assert urlsplit(seen.page.url).fragment == "run/demo"
+    visited = [entry for entry in seen.record.requests if "#" in entry]
+    assert visited == []
 
 
 def pictures_show_the_shuffle(seen: Watched):
@@ -231,9 +239,33 @@ def the_other_pages_and_the_way_out(seen: Watched):
     assert page.url.endswith("/dashboard/login")
     page.fill("#token", "a wrong one")
     page.click("text=Log in")
-    assert "not the operator's token" in text(seen, "[role=alert]")
+    assert "This link was used before" in text(seen, "[role=alert]")
     assert violations(page) == []
     seen.photograph("login")
+
+
+def another_link_opens_where_one_was_refused(seen: Watched):
+    _, _, secret = seen.world.folder.login_link.read_text().strip().partition("#")
+    seen.page.goto(f"{seen.address}/dashboard/login#{secret}")
+    seen.page.wait_for_selector(".runs a")
+    assert seen.page.url == f"{seen.address}/dashboard"
+
+
+def the_aggregators_own_page_shows_the_rest(seen: Watched):
+    page, own = seen.page, seen.world.aggregator.address
+    page.goto(f"{own}/dashboard")
+    page.fill("#token", seen.world.run_operator)
+    page.click("text=Log in")
+    page.click("text=demo")
+    page.wait_for_selector(f"#phase:has-text('all {ROUNDS} rounds are done')")
+    assert text(seen, "#tile-accuracy") == text(seen, "#tile-loss") == NOTHING
+    assert "fedperm dashboard shows it" in text(seen, "#quality-note")
+    assert [row[3:] for row in rows(seen, "Numbers of all rounds")] == [
+        [NOTHING, NOTHING, "2"]
+    ] * ROUNDS
+    assert len(rows(seen, "Bytes of all rounds")) == ROUNDS
+    assert violations(page) == []
+    seen.photograph("aggregators-own")
 
 
 CHECKS = (
@@ -248,11 +280,13 @@ CHECKS = (
     nothing_is_asked_of_another_host,
     no_errors_but_those_of_the_broken_line,
     the_page_is_light,
-    the_operators_token_is_nowhere_on_the_page,
+    no_secret_is_on_the_page_or_in_its_address,
     pictures_show_the_shuffle,
     everybody_can_read_it,
     it_can_be_used_with_the_keyboard_alone,
     the_other_pages_and_the_way_out,
+    another_link_opens_where_one_was_refused,
+    the_aggregators_own_page_shows_the_rest,
 )
 
 

@@ -1,4 +1,5 @@
-"""A real federation, watched from its start to its end in a real browser, over a bad line."""
+"""A real federation, watched from its start to its end in a real browser: the run operator's page,
+over a bad line."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,8 @@ from typing import TypeVar
 from playwright.sync_api import Page
 
 from fedperm.wire.aggregator import KeyEpoch, RoundReport, RunStatus
+from fedperm_cli.operator.identity import OperatorIdentity
+from fedperm_cli.operator.reports import ReportOpener
 from fedperm_client.initial_model import initial_model
 from tests.browser.browser import Record, opened_page
 from tests.browser.line import Line
@@ -39,10 +42,11 @@ NOTE_EVERYTHING = """() => {
 
 @dataclass(frozen=True)
 class Api:
-    """What the interface says of the run when it is over."""
+    """What the interface says of the run when it is over; `opened` with the operator's key."""
 
     status: RunStatus
     rounds: tuple[RoundReport, ...]
+    opened: tuple[RoundReport, ...]
     epochs: tuple[KeyEpoch, ...]
 
 
@@ -51,7 +55,7 @@ class Watched:
     page: Page
     record: Record
     address: str
-    operator: str
+    world: World
     api: Api
     phases: list[str]
     connections: list[str]
@@ -66,11 +70,10 @@ def watched(folder: Path, screenshots: Path) -> Iterator[Watched]:
     screenshots.mkdir(parents=True, exist_ok=True)
     line = Line()
     with opened_page() as (page, record), world(folder) as here, Network(line) as network:
-        address = network.link(here.aggregator.address, line.plan)
         _apart(lambda: _create(here))
-        page.goto(f"{address}/dashboard")
-        page.fill("#token", here.run_operator)
-        page.click("text=Log in")
+        site, _, secret = here.start_dashboard().partition("/dashboard/login")
+        address = network.link(site, line.plan)
+        page.goto(f"{address}/dashboard/login{secret}")
         page.click("text=demo")
         page.wait_for_selector("#phase")
         page.evaluate(NOTE_EVERYTHING)
@@ -84,7 +87,7 @@ def watched(folder: Path, screenshots: Path) -> Iterator[Watched]:
             page,
             record,
             address,
-            here.run_operator,
+            here,
             api,
             noted["phases"],
             noted["connections"],
@@ -109,15 +112,22 @@ def _create(here: World) -> None:
 
 def _take_part(here: World) -> None:
     """Until all clients have seen the end, and have reported."""
-    clients = [here.start_client(f"{n}", max_epsilon=BUDGET) for n in range(CLIENTS)]
+    clients = [
+        here.start_client(f"{n}", max_epsilon=BUDGET, min_contributors=CLIENTS)
+        for n in range(CLIENTS)
+    ]
     assert [client.wait(180) for client in clients] == [0] * CLIENTS
 
 
 def _api(here: World) -> Api:
     operator = here.run_operator
+    rounds = here.ask(lambda api: api.rounds(here.run, operator)).rounds
+    document = here.ask(lambda api: api.document(here.run, operator))
+    opener = ReportOpener.of(document, OperatorIdentity.found_at(here.folder.operator_keys))
     return Api(
         here.ask(lambda api: api.run(here.run, operator)),
-        here.ask(lambda api: api.rounds(here.run, operator)).rounds,
+        rounds,
+        tuple(opener.open(report).report for report in rounds),
         here.ask(lambda api: api.key_epochs(here.run, operator)).epochs,
     )
 

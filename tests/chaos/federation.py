@@ -160,6 +160,7 @@ def _start(world: World, network: Network, name: str, shard: int, plan_of: PlanO
         aggregator_url=network.link(world.aggregator.address, plan_of(f"{name} aggregator")),
         shard=shard,
         max_epsilon=1e12,
+        min_laplace_scale=NOISE["laplace_scale"],
     )
     return Member(process, shard, StateDirectory(world.folder.state(name)))
 

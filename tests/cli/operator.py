@@ -6,11 +6,14 @@ import json
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from fedperm_cli.__main__ import main
+from fedperm_cli.operator.identity import OperatorIdentity
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,12 @@ class Finished:
 class Operator:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment
+
+    @property
+    def identity(self) -> OperatorIdentity:
+        """The run operator's; it has a file that the environment names."""
+        file = Path(self.environment["FEDPERM_RUN_OPERATOR_KEY_FILE"])
+        return OperatorIdentity.kept_at(file, Random("the operator of these commands"))
 
     def __call__(self, *arguments: str) -> Finished:
         out, err = _file(), _file()

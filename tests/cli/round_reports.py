@@ -7,6 +7,7 @@ from fedperm.wire.aggregator import (
     AggregatorSeconds,
     ClientReport,
     ClientSeconds,
+    Measured,
     NamedReport,
     RoundOutcome,
     RoundReport,
@@ -72,5 +73,7 @@ def _report(index: int, accuracy: float | None) -> ClientReport:
         seconds=ClientSeconds(**seconds),
         bytes_up=1000,
         bytes_down=10,
-        test=None if accuracy is None else TestMetrics(accuracy=accuracy, loss=0.5),
+        measured=Measured(
+            test=None if accuracy is None else TestMetrics(accuracy=accuracy, loss=0.5)
+        ),
     )

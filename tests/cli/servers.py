@@ -24,6 +24,7 @@ class Servers:
             "FEDPERM_KEYSERVER": self.key_server.address,
             "FEDPERM_AGGREGATOR": self.aggregator.address,
             "FEDPERM_KEY_OPERATOR_TOKEN_FILE": str(self.folder.operator_token(KEY_SERVER)),
+            "FEDPERM_RUN_OPERATOR_KEY_FILE": str(self.folder.operator_keys),
             "FEDPERM_RUN_OPERATOR_TOKEN_FILE": str(self.folder.operator_token(AGGREGATOR)),
         }
 

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 import numpy as np
@@ -28,6 +27,7 @@ MODEL = ModelSpec(
 OPTIONS = RunOptions(
     task="none",
     clients=2,
+    min_contributors=2,
     rounds=2,
     learning_rate=1.0,
     k1=4,
@@ -47,7 +47,9 @@ def write_run(
     identity = httpx.get(f"{operator.environment['FEDPERM_KEYSERVER']}/v1/identity").json()
     spec = KeySpec(key=key, parameters={"key_bits": 512}, signing_key=identity["signing_key"])
     document, model = folder / f"{run}.json", folder / f"{run}.safetensors"
-    document.write_bytes(plan_run(run, options, MODEL, spec).document.octets)
+    document.write_bytes(
+        plan_run(run, options, MODEL, spec, operator.identity.keys).document.octets
+    )
     model.write_bytes(INITIAL)
     return document, model
 
@@ -67,14 +69,7 @@ class ReportingClient(Participant):
 
     def settle(self, number: int) -> None:
         super().settle(number)
-        seconds = dict.fromkeys(("train", "randomize", "encrypt", "upload", "decrypt"), 0.5)
-        report: dict[str, Any] = {
-            "seconds": seconds,
-            "bytes_up": 1000,
-            "bytes_down": 100,
-            "test": {"accuracy": self.accuracy, "loss": 0.5},
-        }
-        self.put(f"/rounds/{number}/reports/{self.me.name}", json=report)
+        self.report(number, {"test": {"accuracy": self.accuracy, "loss": 0.5}})
 
 
 @contextmanager

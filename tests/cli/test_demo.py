@@ -14,7 +14,7 @@ from tests.cli.command_line import COMMAND
 from tests.cli.operator import Operator
 from tests.docs.shell_blocks import blocks
 
-SMALL = ("--clients", "2", "--rounds", "2", "--key-bits", "512", "--insecure-test-key")
+SMALL = ("--clients", "3", "--rounds", "2", "--key-bits", "512", "--insecure-test-key")
 
 
 def processes_of(folder: Path) -> Sequence[int]:
@@ -42,20 +42,24 @@ def test_a_whole_federation_from_nothing_to_equal_models(tmp_path) -> None:
     said = finished.stdout
     assert re.search(r"^operators +this demo plays both", said, re.MULTILINE)
     for number in (1, 2):
-        line = rf"^round    {number}  2 of 2 clients  test accuracy +\d+\.\d%"
+        line = rf"^round    {number}  3 of 3 clients  test accuracy +\d+\.\d%"
         assert re.search(line, said, re.MULTILINE)
     for row in range(1, 10):
         assert f"\n{row}. " in said
     assert "epsilon 4 at delta 1e-05" in said
     assert "replacing one of a client's " in said
-    assert "identical: yes, all 2 clients hold the same 650 parameters" in said
+    assert "identical: yes, all 3 clients hold the same 650 parameters" in said
     models = {path.read_bytes() for path in folder.glob("client-*/runs/demo/model.safetensors")}
-    assert len(list(folder.glob("client-*"))) == 2
+    assert len(list(folder.glob("client-*"))) == 3
     assert len(models) == 1
     assert {path.stem for path in (folder / "logs").glob("*.log")} == {
-        *("keyserver", "aggregator", "client-1", "client-2")
+        *("keyserver", "aggregator", "dashboard", "client-1", "client-2", "client-3")
     }
     assert stat.S_IMODE((folder / "secrets").stat().st_mode) == 0o700
+    assert re.search(
+        r"^dashboard +http://127\.0\.0\.1:\d+/dashboard/login#\S+$", said, re.MULTILINE
+    )
+    assert "#" not in (folder / "logs" / "dashboard.log").read_text()  # others may read it
     assert processes_of(folder) == []
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fedperm.privacy.report import privacy_report
 from fedperm.services import KEY_SERVER
 from fedperm.wire.aggregator import RunState
 from fedperm_cli.demo.federation import client_settings
@@ -25,6 +26,7 @@ from fedperm_cli.run.round_summary import RoundSummary, summarise
 from fedperm_client.settings import ClientSettings
 from tests.cli.round_reports import round_report
 from tests.cli.started import start_unruly
+from tests.report.releases import ONE_STEP, release
 
 
 def test_every_demo_has_a_folder_of_its_own(tmp_path):
@@ -46,17 +48,40 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
 OWN = DemoOptions(task="mine.py:Mine", option=["depth=2"], k1=22, learning_rate=1.0, clip=0.03)
 
 
+FOR_MANY_RECORDS = privacy_report(release(scale=20.0))
+FOR_FEW_RECORDS = privacy_report(release(scale=20.0, training=replace(ONE_STEP, records=20)))
+FOR_NO_RECORD = privacy_report(release(scale=0.3, training=None))
+
+
 def test_a_task_of_ones_own_goes_to_the_run_and_to_every_client():
     run = run_options(OWN, min_records=7)
     assert (run.task, run.option, run.k1, run.k2) == ("mine.py:Mine", ["depth=2"], 22, 1)
-    given = client_settings(OWN, Path("token"))
+    given = client_settings(OWN, Path("token"), None)
     assert given["task"] == "mine.py:Mine"
-    assert "task" not in client_settings(DemoOptions(), Path("token"))
+    assert "task" not in client_settings(DemoOptions(), Path("token"), None)
 
 
 def test_what_a_client_of_a_demo_is_given_are_settings_that_clients_have():
     for options in (OWN, DemoOptions()):
-        assert set(client_settings(options, Path("token"))) <= set(ClientSettings.model_fields)
+        for promised in (None, FOR_FEW_RECORDS, FOR_NO_RECORD):
+            given = client_settings(options, Path("token"), promised)
+            assert set(given) <= set(ClientSettings.model_fields)
+
+
+def test_a_client_of_a_demo_gives_what_the_demo_promises_and_no_more():
+    """By name where that is more than clients give by default."""
+    given = client_settings(DemoOptions(), Path("token"), FOR_FEW_RECORDS)
+    assert given["max_record_epsilon"] == FOR_FEW_RECORDS.rows.record.epsilon > 8
+    given = client_settings(DemoOptions(), Path("token"), FOR_NO_RECORD)
+    assert (given["accept_no_record_guarantee"], given["min_laplace_scale"]) == (True, 0.3)
+    for promised in (None, FOR_MANY_RECORDS):
+        given = client_settings(DemoOptions(), Path("token"), promised)
+        assert not {"max_record_epsilon", "accept_no_record_guarantee"} & set(given)
+
+
+@pytest.mark.parametrize(("clients", "in_a_sum"), [(3, 3), (4, 4), (5, 5), (8, 5), (10, 6)])
+def test_a_sum_of_a_demo_is_of_five_or_of_all(clients, in_a_sum):
+    assert run_options(DemoOptions(clients=clients), 1).min_contributors == in_a_sum
 
 
 @pytest.mark.parametrize("missing", ["k1", "learning_rate", "clip"])
@@ -130,6 +155,7 @@ def outcome(*models: ClientModel, rounds: tuple[RoundSummary, ...] = ()) -> Outc
         reason="",
         document="0" * 64,
         parameters=650,
+        count=1,
         rounds=rounds or (summarise(round_report(1, [0.5, 0.5])),),
         clients=models,
         report=None,
@@ -167,17 +193,19 @@ def test_losses_stand_where_there_are_no_accuracies(capsys):
         (outcome(*(replace(model, settled=0) for model in SAME)), "identical: NO"),
         (outcome(*SAME, rounds=(summarise(round_report(1, [0.5, 0.6])),)), "different accuracies"),
         (replace(outcome(*SAME), state=RunState.FAILED, reason="too few"), "failed: too few"),
+        (replace(outcome(*SAME), count=50), "ended early: .* completed after 1 of 50 rounds"),
     ],
 )
 def test_anything_else_is_a_failure_in_words(changed, words, capsys):
     assert not changed.succeeded
     print_outcome(changed)
-    assert words in capsys.readouterr().out
+    assert re.search(words, capsys.readouterr().out)
 
 
 def test_programs_read_everything():
     document = json.loads(outcome(*SAME).to_json())
     assert document["identical"] is True
+    assert document["completed"] is True
     assert document["rounds"][0]["accuracies"] == [0.5]
     assert [client["client"] for client in document["clients"]] == ["a", "b"]
     assert document["folder"] == "folder"

@@ -31,11 +31,12 @@ COMMANDS = dict(commands())
 def test_these_are_all_commands() -> None:
     assert set(COMMANDS) == {
         *("bench", "privacy", "demo", "init-task", "check-task", "plan", "preflight"),
-        *("keys create", "keys ls", "keys rotate", "keys audit"),
+        *("keys create", "keys ls", "keys rotate", "keys destroy", "keys audit"),
         *("client token", "client ls", "client revoke"),
         *("run create", "run ls", "run show", "run watch", "run stop", "run resume"),
-        *("run rekey", "run exclude"),
+        *("run rekey", "run exclude", "dashboard", "operator show"),
         *("audit verify", "model export", "model evaluate", "deployment prepare", "deployment run"),
+        "deployment token",
     }
 
 
@@ -49,10 +50,11 @@ def test_every_command_documents_its_exit_codes_and_speaks_json(name: str) -> No
 
 
 KEY_SIDE = {
-    *("keys create", "keys ls", "keys rotate", "keys audit"),
+    *("keys create", "keys ls", "keys rotate", "keys destroy", "keys audit"),
     *("client token", "client ls", "client revoke"),
     "audit verify",
     "deployment run",  # plays both operators
+    "deployment token",
 }
 
 
@@ -73,6 +75,7 @@ def test_contradicting_formats_are_refused_before_anything_is_done(
     )
     names = ["name"] * sum(not p.opts[0].startswith("-") for p in COMMANDS[name].params)
     names += ["--output", "file"] * (name == "model export")
+    names += ["--epoch", "1"] * (name == "keys destroy")
     finished = away(*name.split(), *names, "--json", "--format", "text")
     assert finished.returncode == 2
     assert "--json and --format text contradict each other" in finished.stderr

@@ -59,6 +59,20 @@ def test_a_run_gets_every_epoch_that_it_missed(operator: Operator, tmp_path) -> 
     assert "has key epoch 3 (new: none)" in nobody.succeeds("run", "rekey", run)
 
 
+def test_an_old_epoch_is_destroyed_and_the_newest_is_not(operator: Operator) -> None:
+    operator.json("keys", "create", "destroyed", *SHORT)
+    finished = operator("keys", "destroy", "destroyed", "--epoch", "1")
+    assert finished.returncode == 3
+    assert "epoch 1 is the newest of key destroyed" in finished.stderr
+    operator.json("keys", "rotate", "destroyed")
+    gone = operator.json("keys", "destroy", "destroyed", "--epoch", "1")
+    assert (gone["key"], gone["epoch"]) == ("destroyed", 1)
+    assert operator.json("keys", "destroy", "destroyed", "--epoch", "1") == gone
+    said = operator.succeeds("keys", "destroy", "destroyed", "--epoch", "1")
+    assert "the secret key of epoch 1 of key destroyed was destroyed" in said
+    assert "backups" in said
+
+
 def test_no_epoch_is_made_if_the_run_could_not_get_it(operator: Operator) -> None:
     operator.json("keys", "create", "not-rotated", *SHORT)
     alone = operator.without("FEDPERM_RUN_OPERATOR_TOKEN_FILE")

@@ -102,7 +102,8 @@ def test_people_read_the_same_numbers(small):
 @pytest.mark.parametrize(("scale", "drowns"), [(1.73, False), (1.74, True)])
 def test_a_warning_is_given_where_noise_is_twice_what_clients_can_move(scale, drowns):
     """2 sqrt(2) b / sqrt(6 * T) against 2, where T = 1: b = sqrt(3)."""
-    words, *warning = AverageNoise(scale, clients=6, rounds=1).lines(clip=0.01)
+    noise = AverageNoise(scale, clients=6, rounds=1)
+    words, warning = noise.words(clip=0.01), noise.warning
     assert "on the average of 6 clients, who move it by at most C = 0.01; after 1 round" in words
     assert bool(warning) == drowns
 

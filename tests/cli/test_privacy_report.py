@@ -23,6 +23,7 @@ KEYS = {
     "epsilon_wd",
     "epsilon_w",
     "rows",
+    "against",
     "notes",
 }
 TRAINING = (

@@ -28,7 +28,6 @@ REPORT = ClientReported(
     seconds=ClientSeconds(train=0, randomize=0, encrypt=0, upload=0, decrypt=0),
     bytes_up=0,
     bytes_down=0,
-    test=None,
 )
 
 

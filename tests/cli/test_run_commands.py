@@ -7,7 +7,7 @@ import sys
 import httpx
 import pytest
 
-from fedperm.run_document import FrozenDocument
+from fedperm.run_document import DOCUMENT_SIGNATURE, FrozenDocument
 from fedperm.services import AGGREGATOR
 from tests.cli.operator import Operator
 from tests.cli.servers import Servers
@@ -48,6 +48,7 @@ def test_a_run_is_made_from_options_and_again_changes_nothing(
     assert first["status"]["state"] == "waiting"
     assert first["privacy"]["rows"]["paper_unit"]["epsilon"] > 0
     assert len(first["reasons"]) == 4
+    assert "a sum may be of 3 clients only: any 2 together" in first["warnings"][0]
     assert first["average_noise"]["in_a_round"] > 0
 
 
@@ -178,9 +179,11 @@ def test_a_run_is_shown_with_its_clients_and_rounds(
     run, clients = finished_run.run, finished_run.clients
     overview = operator.json("run", "show", run)
     assert overview["status"]["state"] == "completed"
+    assert ["may be of 2 clients only" in warning for warning in overview["warnings"]] == [True]
     assert {p["client"] for p in overview["participants"]} == set(clients)
     assert [r["outcome"]["state"] for r in overview["rounds"]] == ["published", "published"]
     said = operator.succeeds("run", "show", run)
+    assert "warning: a sum may be of 2 clients only" in said
     row = next(line for line in said.splitlines() if line.split()[:1] == ["2"])
     assert row.split()[:7] == ["2", "published", "2", "2", "0", "75.0%", "0.500"]
     assert "2 kB" in row
@@ -196,11 +199,33 @@ def test_a_client_is_excluded(operator: Operator, tmp_path) -> None:
     assert "excluded" in next(line for line in said.splitlines() if name in line)
 
 
+def test_a_finished_document_is_signed_by_the_operator_whom_it_names(
+    operator: Operator, servers: Servers, tmp_path
+) -> None:
+    document, model = write_run(operator, tmp_path, "signed", key="signed")
+    files = ("--document", str(document), "--initial-model", str(model))
+    somebody = operator.instead(FEDPERM_RUN_OPERATOR_KEY_FILE=str(tmp_path / "another.json"))
+    finished = somebody("run", "create", "signed", *files)
+    assert finished.returncode == 2
+    assert "signed names another operator" in finished.stderr
+    assert operator.identity.keys.fingerprint in finished.stderr
+    assert stored(servers, "signed").status_code == 404
+    operator.json("run", "create", "signed", *files)
+    signature = stored(servers, "signed/document").headers[DOCUMENT_SIGNATURE]
+    FrozenDocument(document.read_bytes(), signature).check_signature()
+
+
+def test_a_run_that_cannot_be_made_leaves_no_key_file(operator: Operator, tmp_path) -> None:
+    careful = operator.instead(FEDPERM_RUN_OPERATOR_KEY_FILE=str(tmp_path / "keys.json"))
+    assert careful("run", "create", "none", "--key", "none").returncode == 2
+    assert not (tmp_path / "keys.json").exists()
+
+
 def test_another_key_server_is_not_trusted_with_the_runs_key(operator: Operator, tmp_path) -> None:
     """A document that names another signing key gets no epochs from here."""
     document, model = write_run(operator, tmp_path, "foreign", key="foreign")
     content = json.loads(document.read_text())
-    content["key"]["signing_key"] = "A" * 43
+    content["key"]["signing_key"] = "B" * 42 + "A"
     document.write_text(json.dumps(content))
     files = ("--document", str(document), "--initial-model", str(model))
     finished = operator("run", "create", "foreign", *files)

@@ -18,8 +18,9 @@ from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.planning import PlannedRun, finished_run, plan_run
 from fedperm_cli.run.privacy import LOCAL_METRICS
 from fedperm_cli.run.specs import check, parse_task_options
+from tests.documents.operator import IDENTITY
 
-KEY = KeySpec(key="key", parameters={"key_bits": 2048}, signing_key="A" * 43)
+KEY = KeySpec(key="key", parameters={"key_bits": 2048}, signing_key="B" * 42 + "A")
 OPTIONS = RunOptions(
     key="key",
     task="digits",
@@ -40,7 +41,7 @@ def model(parameters: int = 650) -> ModelSpec:
 
 
 def planned(options: RunOptions, parameters: int = 650) -> PlannedRun:
-    return plan_run("run", options, model(parameters), KEY)
+    return plan_run("run", options, model(parameters), KEY, IDENTITY.keys)
 
 
 some_options = st.builds(
@@ -84,7 +85,7 @@ def test_what_is_built_is_accepted_by_the_documents_own_validation(options, para
 
 @settings(max_examples=20)
 @given(
-    st.integers(1, 60), st.integers(1, 20), st.integers(1, 300), st.integers(1, 12),
+    st.integers(2, 60), st.integers(1, 20), st.integers(1, 300), st.integers(1, 12),
     st.integers(1, 2000), st.floats(1e-4, 1e3),
 )  # fmt: skip
 def test_without_pins_every_geometry_gives_a_document(clients, rounds, k1, k2, d, scale):
@@ -93,7 +94,7 @@ def test_without_pins_every_geometry_gives_a_document(clients, rounds, k1, k2, d
     )
     content = planned(options, d).document.content
     assert content.plan.geometry.d == d
-    assert content.rounds.min_contributors == clients // 2 + 1
+    assert content.rounds.min_contributors == (3 if 2 < clients < 6 else clients // 2 + 1)
     assert content.rounds.start_with == content.rounds.clients_per_round == clients
 
 
@@ -212,6 +213,7 @@ def test_options_that_need_one_another_are_asked_for(change, words):
         ({"clients": 1}, "an average of one client"),
         ({"clients_per_round": 1}, "an average of one client"),
         ({"min_contributors": 1}, "an average of one client"),
+        ({"clients": 2}, "each has the other's update"),
         ({"k1": 0}, "k1: "),
         ({"local_epochs": 2, "clip_norm_record": 1.0}, "one full-batch step"),
         ({"epsilon": -1.0}, "--epsilon is -1"),
@@ -240,8 +242,9 @@ def test_what_only_the_plan_can_tell_is_refused_then(change, words):
 def test_a_short_key_needs_the_switch():
     short = KEY.model_copy(update={"parameters": {"key_bits": 512}})
     with pytest.raises(KeyStrengthError, match="512 bits"):
-        plan_run("run", OPTIONS, model(), short)
-    admitted = plan_run("run", replace(OPTIONS, insecure_test_key=True), model(), short)
+        plan_run("run", OPTIONS, model(), short, IDENTITY.keys)
+    insecure = replace(OPTIONS, insecure_test_key=True)
+    admitted = plan_run("run", insecure, model(), short, IDENTITY.keys)
     assert admitted.document.content.insecure_for_tests
 
 

@@ -32,6 +32,21 @@ def test_a_program_that_watches_reads_one_object_a_line(finished_run: FinishedRu
     assert end["status"]["state"] == "completed"
 
 
+def test_without_the_operators_keys_reports_stay_sealed(
+    operator: Operator, finished_run: FinishedRun, tmp_path, monkeypatch
+) -> None:
+    """Nothing fails: the run is watched and shown, but for what clients measured."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    somebody = operator.without("FEDPERM_RUN_OPERATOR_KEY_FILE")
+    lines = somebody.succeeds("run", "watch", finished_run.run).splitlines()
+    assert all("test accuracy sealed" in line for line in lines[:2])
+    shown = somebody.succeeds("run", "show", finished_run.run)
+    assert "sealed; give --run-operator-key-file (4 reports)" in shown
+    assert not list(tmp_path.iterdir())
+    missing = operator.instead(FEDPERM_RUN_OPERATOR_KEY_FILE=str(tmp_path / "none.json"))
+    assert missing("run", "watch", finished_run.run).returncode == 2
+
+
 def test_a_run_that_fails_ends_with_exit_code_1(operator: Operator, tmp_path) -> None:
     run = make_run(operator, tmp_path, "failing", key="failing", options=FAILS)
     with joined_client(operator, run, "failing"):  # and never uploads

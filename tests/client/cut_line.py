@@ -18,7 +18,7 @@ def request_of(method: str, ending: str) -> Match:
 class CutLine(httpx.AsyncBaseTransport):
     """`before` loses a request on its way, `after` loses its answer; `meanwhile` happens when the
     request is under way; a refusal answers it with a status; each of these once. A forgery changes
-    the content of every answer."""
+    the content of every answer, or the whole of it."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
         self._inner = inner
@@ -26,7 +26,7 @@ class CutLine(httpx.AsyncBaseTransport):
         self.after: list[Match] = []
         self.meanwhile: list[tuple[Match, Callable[[], Awaitable[None]]]] = []
         self.refusals: list[tuple[Match, int]] = []
-        self.forgeries: list[tuple[Match, Callable[[bytes], bytes]]] = []
+        self.forgeries: list[tuple[Match, Callable[[bytes], bytes | httpx.Response]]] = []
         self.requests: list[httpx.Request] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -61,8 +61,11 @@ class CutLine(httpx.AsyncBaseTransport):
     async def _forged(self, request: httpx.Request, response: httpx.Response) -> httpx.Response:
         for match, forge in self.forgeries:
             if match(request):
-                content = forge(await response.aread())
-                return httpx.Response(response.status_code, content=content)
+                forged = forge(await response.aread())
+                if isinstance(forged, httpx.Response):
+                    return forged
+                kept = {k: v for k, v in response.headers.items() if k != "content-length"}
+                return httpx.Response(response.status_code, content=forged, headers=kept)
         return response
 
 

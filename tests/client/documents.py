@@ -7,11 +7,12 @@ from fedperm.norm_bound import honest_limit
 from fedperm.run_document import RunDocument
 from fedperm.windows import Geometry
 from fedperm_client.initial_model import InitialModel, initial_model
+from tests.documents.operator import OPERATOR_KEYS
 
 OWN_TASK = f"{Path(__file__).parents[1] / 'tasks' / 'own_task.py'}:Lines"
 DIGITS = initial_model("digits", {}, seed=0)
 LINES = initial_model(OWN_TASK, {}, seed=0)
-SIGNING_KEY = "A" * 43
+SIGNING_KEY = "B" * 42 + "A"
 LAPLACE_SCALE = 0.5
 
 
@@ -34,6 +35,7 @@ def document(initial: InitialModel = DIGITS, **changes: Any) -> RunDocument:
             "extension_seconds": 30.0,
         },
         "key": {"key": "main", "parameters": {"key_bits": 512}, "signing_key": SIGNING_KEY},
+        "operator": OPERATOR_KEYS,
         "insecure_for_tests": True,
     }
     content |= changes

@@ -25,6 +25,7 @@ from tests.aggregator.bench import Aggregator
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.cut_line import CutLine
 from tests.client.documents import DIGITS, LINES, OWN_TASK, document, lines_document
+from tests.documents.operator import signed
 from tests.keyserver.server import KEY_BITS, MovingClock, Server
 from tests.keyserver.server import OPERATOR as KEY_OPERATOR
 
@@ -68,7 +69,7 @@ class Federation:
         signing_key = self.key_server.authority.identity.signing_key
         content = (wanted or document()).model_dump()
         content["key"] |= {"signing_key": signing_key}
-        frozen = FrozenDocument.of(RunDocument.model_validate(content))
+        frozen = signed(RunDocument.model_validate(content))
         run, api = frozen.content.run, self.aggregator.api
         await api.create_run(frozen, RUN_OPERATOR)
         await api.put_initial_model(run, initial.body, RUN_OPERATOR)
@@ -88,6 +89,16 @@ class Federation:
         signed = await self.key_server.api.epoch(KEY, epoch)
         record = KeyEpoch(record=signed.record)
         await self.aggregator.api.put_key_epoch(run, epoch, record, RUN_OPERATOR)
+
+    async def rest(self, run: str = "demo") -> None:
+        """The open round is finished, and no other is opened."""
+        await self.aggregator.api.stop(run, RUN_OPERATOR)
+
+    async def rotate_and_go_on(self, epoch: int, run: str = "demo") -> None:
+        """While the run rests no round is under the old key, which clients would decline."""
+        await self.key_server.api.create_epoch(KEY, epoch, KEY_OPERATOR)
+        await self.put_epoch(epoch, run)
+        await self.aggregator.api.resume(run, RUN_OPERATOR)
 
     async def home(self, name: str, **settings: Any) -> "Home":
         wanted = TokenRequest(client=name)
@@ -128,6 +139,8 @@ class Home:
             "enrolment_token": token,
             "state_directory": self.state,
             "max_epsilon": 1000.0,
+            "accept_no_record_guarantee": True,
+            "min_contributors": 2,
             "min_key_bits": KEY_BITS,
             "insecure_for_tests": True,
             **settings,

@@ -1,22 +1,26 @@
 """The client's own limits against a run's document."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from fedperm.privacy.events import Rounds, ShuffledLaplace
 from fedperm.privacy.record_level import LocalTraining, RecordRelease, record_level
 from fedperm.privacy.registry import DEFAULT, NO_SHUFFLE
+from fedperm.run_document import RunDocument
 from fedperm.windows import Geometry
 from fedperm_client.ceilings import Ceilings
 from fedperm_client.errors import CeilingError
-from tests.client.documents import LAPLACE_SCALE, document
+from fedperm_client.settings import ClientSettings
+from tests.client.documents import LAPLACE_SCALE, document, rounds
 
 GENEROUS = Ceilings(
     max_epsilon=1000.0,
     delta=1e-5,
     accountant="default",
     max_record_epsilon=None,
+    min_laplace_scale=0.5,
     min_key_bits=512,
     min_contributors=2,
     min_window=2,
@@ -30,7 +34,7 @@ PROTECTED = {"learning_rate": 0.5, "record_clip_norm": 1.0, "min_records": 200}
 def refusal_of(ceilings: Ceilings, **changes) -> str:
     with pytest.raises(CeilingError) as refusal:
         ceilings.check(document(**changes))
-    assert "change them yourself" in refusal.value.hint
+    assert "change them yourself: FEDPERM_CLIENT_ and the name in brackets" in refusal.value.hint
     return refusal.value.message
 
 
@@ -77,6 +81,51 @@ def test_a_record_has_a_limit_of_its_own():
 def test_a_run_without_a_bound_for_records_is_refused_by_whoever_wants_one():
     message = refusal_of(replace(GENEROUS, max_record_epsilon=10.0))
     assert "a record has no bound: gradients are not clipped" in message
+
+
+RECIPE = {"noise": {"clip": 0.1, "laplace_scale": 0.717}, "shuffle": {"k1": 130, "k2": 5}}
+SHAPED = {"noise": {"clip": 0.1, "laplace_scale": 0.3}, "shuffle": {"k1": 650, "k2": 1}}
+"""Of one model with 650 parameters. In 20 rounds the first costs epsilon 8.12 in the paper's unit,
+and the second, which has 2.4 times less noise, 5.79: its unit is another."""
+OF_A_RECORD = {"learning_rate": 3.0, "record_clip_norm": 2.0, "min_records": 246}
+UNPROTECTED = {"learning_rate": 3.0}
+
+
+def twenty_rounds(training: dict[str, float], shape: dict[str, Any]) -> RunDocument:
+    asked = rounds(count=20, clients_per_round=3, start_with=3, min_contributors=3)
+    return document(training=training, rounds=asked, **shape)
+
+
+def stock(**settings: Any) -> Ceilings:
+    """Of an owner who set a budget and no more than this."""
+    addresses = {"keyserver_url": "http://key-server", "aggregator_url": "http://aggregator"}
+    names = {"run": "demo", "key": "main", "state_directory": "state", "max_epsilon": 8.2}
+    short_keys = {"min_key_bits": 512, "insecure_for_tests": True}
+    return ClientSettings(**(addresses | names | short_keys | settings)).ceilings
+
+
+def test_the_units_shape_is_the_operators_and_the_noise_is_not():
+    """The shaped run is the better one in the paper's unit, and far worse for a record."""
+    assert "it costs a record epsilon 23.05, at most 8" in refusal_by(stock(), OF_A_RECORD, SHAPED)
+    recipe = stock().check(twenty_rounds(OF_A_RECORD, RECIPE))
+    shaped = stock().report(twenty_rounds(OF_A_RECORD, SHAPED))
+    assert recipe.rows.paper_unit.epsilon == pytest.approx(8.12, abs=0.01)
+    assert shaped.rows.paper_unit.epsilon == pytest.approx(5.79, abs=0.01)
+    assert recipe.rows.record.epsilon == pytest.approx(7.75, abs=0.01)
+
+
+def test_without_a_guarantee_for_records_the_noise_has_a_floor():
+    accepting = stock(accept_no_record_guarantee=True)
+    assert accepting.check(twenty_rounds(UNPROTECTED, RECIPE)) is not None
+    assert "b = 0.3, at least 0.5 is wanted" in refusal_by(accepting, UNPROTECTED, SHAPED)
+    lower = stock(accept_no_record_guarantee=True, min_laplace_scale=0.3)
+    assert lower.check(twenty_rounds(UNPROTECTED, SHAPED)) is not None
+
+
+def refusal_by(ceilings: Ceilings, training: dict[str, float], shape: dict[str, Any]) -> str:
+    with pytest.raises(CeilingError) as refusal:
+        ceilings.check(twenty_rounds(training, shape))
+    return refusal.value.message
 
 
 def test_a_run_without_noise_is_for_those_who_accept_it():

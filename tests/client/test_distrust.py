@@ -19,14 +19,15 @@ from fedperm.privacy.release import event_of
 from fedperm.wire.public_keys import text_of
 from fedperm.wire.signed import sign, unverified
 from fedperm.wire.statements import EpochRecord
+from fedperm_client.__main__ import exit_code
 from fedperm_client.errors import CeilingError, StateError
 from fedperm_client.model_store import ModelStore
 from fedperm_client.taking_part import TakingPart
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.cut_line import request_of
 from tests.client.documents import LINES, lines_document, rounds
-from tests.client.federation import KEY, Home, drive
-from tests.keyserver.server import OPERATOR as KEY_OPERATOR
+from tests.client.federation import Home, drive
+from tests.documents.operator import IDENTITY, another_operators
 
 pytestmark = pytest.mark.anyio
 
@@ -79,13 +80,71 @@ def another_run(members: dict[str, Any]) -> None:
     ("change", "problem"),
     [(another_key_server, "names another key server"), (another_run, "got the document of other")],
 )
-async def test_a_forged_document_is_not_joined(federation, change, problem):
+async def test_a_document_of_something_else_is_not_joined_whoever_signed_it(
+    federation, change, problem
+):
     await federation.start_lines()
     (ada,) = await federation.line_homes("ada")
-    ada.to_aggregator.forgeries.append((DOCUMENT, with_members(change)))
+    ada.to_aggregator.forgeries.append((DOCUMENT, another_operators(change)))
     with ada.client() as one, pytest.raises(UntrustedError, match=problem):
         await drive(federation, one)
     assert await joined(federation) == 0
+
+
+def fewer_rounds(members: dict[str, Any]) -> None:
+    members["rounds"]["count"] = 1
+
+
+async def test_a_document_that_its_operator_did_not_sign_is_not_joined(federation):
+    """Without any pin: it names the operator, who has signed another one."""
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada")
+    ada.to_aggregator.forgeries.append((DOCUMENT, with_members(fewer_rounds)))
+    with ada.client() as one, pytest.raises(UntrustedError, match="demo is of another one"):
+        await drive(federation, one)
+    assert await joined(federation) == 0
+
+
+async def test_a_client_with_pins_joins_the_run_that_they_name(federation):
+    frozen = await federation.start_lines()
+    pins = {"document_sha256": frozen.sha256, "operator_fingerprint": IDENTITY.keys.fingerprint}
+    (ada,) = await federation.line_homes("ada", **pins)
+    with ada.client() as one:
+        await one.step()
+        await one.step()
+    assert await joined(federation) == 1
+
+
+@pytest.mark.parametrize(
+    ("pins", "problem"),
+    [
+        ({"operator_fingerprint": IDENTITY.keys.fingerprint}, "its operator is [0-9a-f]{64}, "),
+        ({"document_sha256": "0" * 64}, "its document is [0-9a-f]{64}, 0{64} is pinned"),
+    ],
+)
+async def test_a_client_with_a_pin_refuses_everything_else(federation, pins, problem):
+    """Although its signature is right."""
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada", **pins)
+    ada.to_aggregator.forgeries.append((DOCUMENT, another_operators(fewer_rounds)))
+    with ada.client() as one, pytest.raises(CeilingError, match=problem) as refusal:
+        await drive(federation, one)
+    assert exit_code(refusal.value) == 3
+    assert await joined(federation) == 0
+
+
+def of_the_second_version(members: dict[str, Any]) -> None:
+    """Which nobody signs: a way around the signature, if there were no pins."""
+    members["protocol"] = "fedperm/2"
+    del members["operator"]
+
+
+async def test_a_client_with_a_pin_refuses_an_old_document(federation):
+    await federation.start_lines()
+    (ada,) = await federation.line_homes("ada", operator_fingerprint=IDENTITY.keys.fingerprint)
+    ada.to_aggregator.forgeries.append((DOCUMENT, with_members(of_the_second_version)))
+    with ada.client() as one, pytest.raises(CeilingError, match=r"fedperm/2, which no operator si"):
+        await drive(federation, one)
 
 
 async def test_another_initial_model_is_not_started_from(federation):
@@ -130,7 +189,7 @@ async def test_a_run_that_changes_under_a_client_is_left(federation):
     with ada.client() as one:
         await one.step()
         await one.step()
-    ada.to_aggregator.forgeries.append((DOCUMENT, lambda octets: octets + b"\n"))
+    ada.to_aggregator.forgeries.append((DOCUMENT, another_operators(fewer_rounds)))
     with ada.client() as one, pytest.raises(StateError, match="belongs to another document"):
         await drive(federation, one)
 
@@ -147,7 +206,10 @@ def unknown_epoch(members: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("change", "problem"),
-    [(ahead, "asks for round 2 after round 0 of 2"), (unknown_epoch, "no record of key epoch 7")],
+    [
+        (ahead, "asks for round 2 after round 0 of 2"),
+        (unknown_epoch, "the key server has named 1 as the newest"),
+    ],
 )
 async def test_a_task_that_makes_no_sense_is_not_done(federation, change, problem):
     await federation.start_lines()
@@ -252,24 +314,6 @@ async def test_an_upload_that_comes_too_late_is_left_out_and_the_client_goes_on(
 
 def client_has_joined(client) -> bool:
     return isinstance(client.stage, TakingPart)
-
-
-async def test_an_older_key_than_one_used_before_is_not_used_again(federation):
-    """Another run of the same key lags behind: the operator has not carried the new epoch there."""
-    await federation.start_lines(rounds=rounds(count=1))
-    ada, ben = await federation.line_homes("ada", "ben")
-    await federation.key_server.api.create_epoch(KEY, 2, KEY_OPERATOR)
-    await federation.put_epoch(2)
-    with ada.client() as one, ben.client() as two:
-        await drive(federation, one, two)
-    await federation.start_run(LINES, lines_document(run="second"), epoch=1)
-    with (
-        ada.client(run="second") as one,
-        ben.client(run="second") as two,
-        pytest.raises(UntrustedError, match="key epoch 1, but this client has used 2"),
-    ):
-        await drive(federation, one, two)
-    assert ada.charges == 1
 
 
 async def test_a_spent_budget_ends_the_client_before_anything_leaves(federation):

@@ -12,8 +12,14 @@ from fedperm.run_document import KeySpec
 from fedperm.wire.key_server import Enrolled, Identity
 from fedperm.wire.public_keys import fingerprint, text_of, to_text
 from fedperm.wire.signed import sign
-from fedperm.wire.statements import EpochRecord, KeyRelease, SchemeSpec
-from fedperm_client.epoch_keys import EpochKey, check_key_server, opened_key, verified_record
+from fedperm.wire.statements import EpochNotice, EpochRecord, KeyRelease, SchemeSpec
+from fedperm_client.epoch_keys import (
+    EpochKey,
+    check_key_server,
+    opened_key,
+    verified_notice,
+    verified_record,
+)
 from fedperm_client.errors import StateError
 from fedperm_client.identity import ClientIdentity, ClientKeys
 from fedperm_client.keyring import NewestEpoch
@@ -26,6 +32,9 @@ from tests.keys.sealing import seal_key
 SERVER, STRANGER = (Ed25519PrivateKey.from_private_bytes(bytes([i]) * 32) for i in (1, 2))
 SIGNING_KEY = text_of(SERVER.public_key())
 CONTENT = document()
+CONTENT = CONTENT.model_copy(
+    update={"key": CONTENT.key.model_copy(update={"signing_key": SIGNING_KEY})}
+)
 SPEC = KeySpec(key="main", parameters={"key_bits": 512}, signing_key=SIGNING_KEY)
 ME = ClientIdentity(
     ClientKeys(
@@ -145,17 +154,50 @@ def test_a_key_shows_nothing_of_itself(small_key, randomness):
         assert f"{prime:x}" not in shown
 
 
-def test_no_epoch_before_the_newest_used_one_is_encrypted_under_again(tmp_path):
+def test_nothing_is_encrypted_but_under_the_newest_epoch_that_was_named(tmp_path):
     newest = NewestEpoch(tmp_path / "newest.json")
+    newest.hear(1)
     newest.check(1)
-    newest.advance(3)
-    newest.advance(2)
+    newest.hear(3)
     after_a_restart = NewestEpoch(tmp_path / "newest.json")
     after_a_restart.check(3)
-    after_a_restart.check(4)
-    with pytest.raises(UntrustedError, match="key epoch 2, but this client has used 3") as refusal:
-        after_a_restart.check(2)
-    assert "revoked" in refusal.value.hint
+    for other in (2, 4):
+        with pytest.raises(UntrustedError, match=f"epoch {other}, but the key server has named 3"):
+            after_a_restart.check(other)
+
+
+def test_a_key_server_that_forgets_an_epoch_is_not_believed(tmp_path):
+    NewestEpoch(tmp_path / "newest.json").hear(3)
+    after_a_restart = NewestEpoch(tmp_path / "newest.json")
+    with pytest.raises(UntrustedError, match="names 2 as the newest key epoch, and has named 3"):
+        after_a_restart.hear(2)
+    after_a_restart.check(3)
+
+
+NONCE = "5a" * 16
+
+
+def notice(signer=SERVER, **changes) -> str:
+    return sign(
+        EpochNotice(**({"key": "main", "epoch": 2, "nonce": NONCE, "iat": 0} | changes)), signer
+    )
+
+
+def test_the_newest_epoch_is_believed_if_it_answers_the_question():
+    assert verified_notice(notice(), NONCE, ME) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"signer": STRANGER}, "not signed by the expected key"),
+        ({"nonce": "5b" * 16}, "no answer to this client's question"),
+        ({"key": "other"}, "no answer to this client's question"),
+    ],
+)
+def test_another_answer_about_the_newest_epoch_is_not(changes, problem):
+    with pytest.raises(UntrustedError, match=problem):
+        verified_notice(notice(**changes), NONCE, ME)
 
 
 def test_a_damaged_file_of_the_newest_epoch_is_refused(tmp_path):

@@ -21,6 +21,7 @@ from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.documents import document, rounds
 from tests.client.federation import KEY, Home, drive
 from tests.core.federation import InlineExecutor
+from tests.documents.operator import read_by_operator
 from tests.keys.secrecy import pieces_shown
 from tests.keyserver.member import Member
 from tests.keyserver.server import OPERATOR as KEY_OPERATOR
@@ -57,8 +58,10 @@ async def test_a_finished_client_leaves_its_model_and_what_it_cost(federation):
         await drive(federation, one, two)
     check_summary(ada, frozen.content)
     report = await federation.aggregator.api.round_report("demo", 1, RUN_OPERATOR)
-    reports = {named.client: named.report for named in report.reports}
-    assert reports["ada"].test == reports["ben"].test
+    reports = {
+        named.client: named.report.measured for named in read_by_operator(report, frozen).reports
+    }
+    assert reports["ada"].test == reports["ben"].test == ada.summary.test
     assert reports["ada"].train_loss is None
     assert reports["ben"].train_loss > 0
     assert UNCOUNTED_LOSS in ben.summary.privacy["notes"]

@@ -30,13 +30,26 @@ def settings(monkeypatch):
 def test_the_defaults_are_strict(settings):
     ceilings = settings().ceilings
     assert (ceilings.max_epsilon, ceilings.delta, ceilings.accountant) == (4.0, 1e-5, "default")
-    assert (ceilings.min_key_bits, ceilings.min_contributors, ceilings.min_window) == (2048, 2, 2)
+    assert (ceilings.min_key_bits, ceilings.min_contributors, ceilings.min_window) == (2048, 3, 2)
+    assert (ceilings.max_record_epsilon, ceilings.min_laplace_scale) == (8.0, 0.5)
     assert not ceilings.insecure_for_tests
     assert not settings().allow_local_metrics
 
 
 def test_privacy_is_given_up_only_in_so_many_words(settings):
-    assert settings(MAX_EPSILON=None, ACCEPT_NO_PRIVACY="true").ceilings.budget is None
+    without = settings(MAX_EPSILON=None, ACCEPT_NO_PRIVACY="true").ceilings
+    limits = without.budget, without.max_record_epsilon, without.min_laplace_scale
+    assert limits == (None, None, 0.0)
+
+
+def test_the_guarantee_for_records_is_given_up_only_in_so_many_words(settings):
+    without = settings(ACCEPT_NO_RECORD_GUARANTEE="true").ceilings
+    assert (without.max_record_epsilon, without.min_laplace_scale) == (None, 0.5)
+
+
+def test_then_the_floor_under_the_noise_is_the_owners(settings):
+    own = settings(ACCEPT_NO_RECORD_GUARANTEE="true", MIN_LAPLACE_SCALE="0.1").ceilings
+    assert own.min_laplace_scale == 0.1
 
 
 @pytest.mark.parametrize(
@@ -45,6 +58,8 @@ def test_privacy_is_given_up_only_in_so_many_words(settings):
         ({"MAX_EPSILON": None}, "MAX_EPSILON, the privacy"),
         ({"ACCEPT_NO_PRIVACY": "true"}, "not both"),
         ({"MAX_EPSILON": "0"}, "MAX_EPSILON"),
+        ({"MAX_RECORD_EPSILON": "2", "ACCEPT_NO_RECORD_GUARANTEE": "true"}, "not both"),
+        ({"MIN_LAPLACE_SCALE": "0.1"}, "also set ACCEPT_NO_RECORD_GUARANTEE"),
         ({"MAX_EPSILON": "inf"}, "MAX_EPSILON"),
         ({"ACCOUNTANT": "mine"}, "ACCOUNTANT.*there is no accountant"),
         ({"ACCOUNTANT": "paper"}, "ACCOUNTANT.*gives no proved bound"),

@@ -24,7 +24,9 @@ def test_a_directory_of_this_layout_is_not_written_again(state):
     state.open()
     before = state.layout.stat()
     state.open()
-    assert state.layout.stat() == before
+    after = state.layout.stat()
+    # the time of the last access is no matter: reading moves it
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 @pytest.mark.parametrize("text", ["", "two", "2.5"])

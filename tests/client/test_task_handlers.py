@@ -51,6 +51,7 @@ async def test_a_task_that_the_client_does_not_know_asks_for_an_upgrade_and_lose
         with ada.client() as one:
             await drive(federation, one, two, rounds=1)
             await one.step()  # the report
+            await one.step()  # the checkpoint
             before = files_of(ada.state)
             for _ in range(2):
                 with pytest.raises(VersionError, match=r"'confirm'.*upgrade this client"):

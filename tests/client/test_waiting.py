@@ -8,6 +8,7 @@ import pytest
 
 from fedperm.api.connection import Patience
 from fedperm.errors import RefusedError
+from tests.aggregator.bench import Aggregator
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.cut_line import request_of
 from tests.client.documents import LINES, lines_document, rounds
@@ -66,6 +67,30 @@ async def test_clients_that_start_before_the_run_exists_wait_for_it(federation, 
     assert "trying again in 1.0 s" in caplog.text
     for words in ("enrolled as ada", "joined run demo", "round 1: trained in", "round 2: applied"):
         assert words in caplog.text
+
+
+async def test_a_client_that_is_told_to_wait_waits_and_goes_on(federation, clock, caplog):
+    """An aggregator that takes far fewer calls than a round needs: it takes longer, that is all."""
+    federation.aggregator.close()
+    few = {"call_burst": 6, "calls_per_second": 3.0}
+    federation.aggregator = Aggregator(federation.folder / "aggregator", clock, **few)
+    await federation.start_lines()
+    ada, ben = await federation.line_homes("ada", "ben")
+
+    async def sleep(seconds: float) -> None:
+        clock.advance(seconds)
+        await asyncio.sleep(0)
+
+    patience = Patience(20.0, first_pause_seconds=1.0, sleep=sleep)
+    with (
+        caplog.at_level(logging.WARNING, logger="fedperm_client"),
+        ada.client(patience) as one,
+        ben.client(patience) as two,
+    ):
+        async with ticking(federation):
+            await asyncio.gather(one.run(), two.run())
+    assert ada.summary.parameters_sha256 == ben.summary.parameters_sha256
+    assert "not yet: too many requests" in caplog.text
 
 
 async def test_patience_ends(federation):

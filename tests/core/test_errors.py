@@ -6,11 +6,12 @@ from multiprocessing import get_context
 
 import pytest
 
-from fedperm.errors import FedPermError, RateLimitError, RefusedError
+from fedperm.errors import FedPermError, RateLimitError, RefusedError, TamperedError
 
 MADE = {
     RateLimitError: lambda: RateLimitError("too many", "wait", 2.5),
     RefusedError: lambda: RefusedError("no", "ask", status=409, kind="conflict"),
+    TamperedError: lambda: TamperedError("no", "ask", table="clients", row="ada", why="mark"),
 }
 
 

@@ -27,7 +27,8 @@ def contradictions(state: Path) -> list[str]:
     with reading(state) as database:
         if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'runs'").fetchone():
             return []
-        return [*_models(database, state), *_updates(database, state), *_rounds(database, state)]
+        looks = (_models, _updates, _rounds, _checkpoints)
+        return [found for look in looks for found in look(database, state)]
 
 
 def missing(state: Path, acknowledged: set[Place]) -> list[str]:
@@ -66,6 +67,15 @@ def _updates(database: sqlite3.Connection, state: Path) -> Iterator[str]:
         uploads = state / "runs" / run / "rounds" / str(number) / "uploads"
         if not _holds(uploads / f"{client}.{sha256}.safetensors", sha256):
             yield f"the update of {client} for round {number} of {run} has no file"
+
+
+def _checkpoints(database: sqlite3.Connection, state: Path) -> Iterator[str]:
+    for run, number, epoch, sha256 in database.execute(
+        "SELECT run, round, epoch, sha256 FROM checkpoints"
+    ):
+        name = f"checkpoint.{number}.{epoch}.{sha256}.safetensors"
+        if not _holds(state / "runs" / run / name, sha256):
+            yield f"run {run} offers the checkpoint of round {number} without its octets"
 
 
 def _rounds(database: sqlite3.Connection, state: Path) -> Iterator[str]:

@@ -22,11 +22,12 @@ def program(name: str) -> ModuleType:
 
 
 def live(name: str, folder: Path) -> int:
-    """Its exit code."""
-    module = program(name)
+    """Its exit code. A command beside a program comes with its arguments."""
+    command, *arguments = name.split()
+    module = importlib.import_module(command) if arguments else program(command)
     vars(module)["SystemClock"] = lambda: ShiftedClock.within(folder)
     EXECUTORS.register(PACED, lambda _spec: _workers(folder))
-    code: int = module.main()
+    code: int = module.main(arguments) if arguments else module.main()
     return code
 
 

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[2]
 MARKS = {"transaction", "persisting"}
 WRITING = {
     *("write_durably", "publish", "replacing"),
+    *("create_durably", "creating", "create_exclusively"),
     *("unlink", "rename", "renames", "replace", "rmtree", "rmdir", "remove", "removedirs"),
     *("write_bytes", "write_text", "touch", "truncate", "ftruncate", "move", "copy", "copyfile"),
     *("copytree", "symlink", "link", "symlink_to", "hardlink_to", "posix_fallocate"),

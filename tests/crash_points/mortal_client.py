@@ -45,6 +45,8 @@ class Ada:
             "state_directory": self.state.path,
             "max_epsilon": max_epsilon,
             "accountant": "no-shuffle-rdp",
+            "accept_no_record_guarantee": True,
+            "min_contributors": 2,
             "min_key_bits": KEY_BITS,
             "insecure_for_tests": True,
             "patience_seconds": 30,

@@ -53,10 +53,13 @@ ROUND = {
     ),
     "scrub": (*done("FileBlobStore.remove_all"), *transaction("RoundStore.mark_scrubbed")),
     "report": transaction("ReportStore.add"),
+    "vouch": transaction("CheckpointStore.vouch"),
+    "checkpoint": (*BODY, *transaction("CheckpointStore.keep"), *done("FileBlobStore.remove")),
     "complete": transaction("RoundStore.advance.Complete"),
 }
 
 TROUBLE = {
+    "decline": transaction("SubmissionStore.decline"),
     "presence": transaction("ParticipantStore.save"),
     "lease": transaction("JobStore.renew"),
     "stop": transaction("JobStore.give_back"),
@@ -74,7 +77,7 @@ AGGREGATOR = frozenset(
 
 KEY_SERVER_STEPS = {
     "tables": TABLES,
-    "identity": transaction("IdentityStore.keep"),
+    "identity": transaction("IntegrityStore.keep", "IdentityStore.keep"),
     "key": transaction("KeyStore.create"),
     "rotation": transaction("KeyStore.rotate"),
     "mint": transaction("TokenStore.mint"),
@@ -84,6 +87,11 @@ KEY_SERVER_STEPS = {
     "assertion": transaction("AccessStore.use_assertion"),
     "release": transaction("AccessStore.record_release"),
     "client": transaction("ClientStore.revoke"),
+    "destroy": transaction("KeyStore.destroy"),
+    "rewrap": transaction("SecretStore.rewrap"),
+    "succeed": transaction("IdentityStore.succeed"),
+    "retire": transaction("IdentityStore.retire"),
+    "tampering": transaction("AuditStore.record_tampering"),
 }
 
 KEY_SERVER = frozenset(point for points in KEY_SERVER_STEPS.values() for point in points)
@@ -91,9 +99,9 @@ KEY_SERVER = frozenset(point for points in KEY_SERVER_STEPS.values() for point i
 CLIENT_STEPS = {
     "enrol": (
         *file("StateDirectory.mark_layout", "Ledger.start", "ClientKeys.kept_at"),
-        *file("keep_enrolment", "ModelStore.save"),
+        *file("keep_enrolment", "ModelStore.save", "AuditWitness.keep"),
     ),
-    "send": file("NewestEpoch.advance", "Outbox.put", "Ledger.charge", "Outbox.acknowledge"),
+    "send": file("NewestEpoch.hear", "Outbox.put", "Ledger.charge", "Outbox.acknowledge"),
     "settle": (*file("ModelStore.save"), *done("Outbox.clear", "History.add")),
     "finish": file("export_model", "Summary.write"),
     "refuse": done("Outbox.discard"),

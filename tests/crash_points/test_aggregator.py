@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from fedperm.errors import RefusedError
 from fedperm.wire.aggregator import ClientReport, ClientSeconds, KeyEpoch, RoundState, RunState
 from fedperm.wire.digest import sha256_of
+from tests.aggregator import test_checkpoints as checkpoints
 from tests.aggregator.bench import quick_folder
-from tests.aggregator.parties import MODEL, OPERATOR
+from tests.aggregator.parties import MODEL, OPERATOR, Client
 from tests.crash_points.aftermath import has_job_at_work
 from tests.crash_points.factor import with_factor
 from tests.crash_points.mortal import until
@@ -183,6 +185,8 @@ async def test_a_round_goes_from_its_opening_to_its_scrubbing(aggregator: Mortal
     listed = (await run.api.participants(run.run, OPERATOR)).participants
     assert {one.client for one in listed if one.excluded} == liars
     await report(aggregator, run)
+    contributors = [client for client in CLIENTS if client.name in outcome.included]
+    await offer_checkpoints(aggregator, run, contributors)
     await complete(aggregator, run)
     check_all_were_tried(aggregator, ROUND)
 
@@ -210,7 +214,7 @@ async def send_factors_and_fold(aggregator: MortalAggregator, run: CountedRun) -
 
 async def report(aggregator: MortalAggregator, run: CountedRun) -> None:
     seconds = ClientSeconds(train=1.0, randomize=0.0, encrypt=0.0, upload=0.0, decrypt=0.0)
-    message = ClientReport(seconds=seconds, bytes_up=1, bytes_down=2, test=None)
+    message = ClientReport(seconds=seconds, bytes_up=1, bytes_down=2)
     told: set[str] = set()
 
     async def tell(u: int) -> None:
@@ -223,6 +227,37 @@ async def report(aggregator: MortalAggregator, run: CountedRun) -> None:
     kept = [one.client for one in (await run.api.round_report(run.run, 1, OPERATOR)).reports]
     aggregator.tally.lost += [f"the report of {client}" for client in told - set(kept)]
     assert len(kept) == len(set(kept))
+
+
+async def offer_checkpoints(
+    aggregator: MortalAggregator, run: CountedRun, contributors: list[Client]
+) -> None:
+    """Every moment has an epoch of its own to seal for. What was taken is on offer, and whole."""
+    for client, moment in zip(contributors, ROUND["vouch"], strict=False):
+        await aggregator.die_of(moment, lambda c=client: said(run, c, 1))
+    for epoch, moment in enumerate(ROUND["checkpoint"], 2):
+        assert [await said(run, client, epoch) for client in contributors][-1] == "wanted"
+        taken = await aggregator.die_of(moment, lambda e=epoch: sent(run, contributors[-1], e))
+        if taken:
+            offer = await run.api.checkpoint(run.run, OPERATOR)
+            octets = await run.api.sealed_checkpoint(run.run, offer.sha256, OPERATOR)
+            if (offer.epoch, octets) != (epoch, checkpoints.sealed(run, epoch)):
+                aggregator.tally.lost.append(f"{moment}: the checkpoint that was taken")
+
+
+async def said(run: CountedRun, client: Client, epoch: int) -> str:
+    body = checkpoints.sealed(run, epoch)
+    wanted = await checkpoints.vouch(run, client, body, epoch=epoch)
+    return "wanted" if wanted else "heard"
+
+
+async def sent(run: CountedRun, client: Client, epoch: int) -> str:
+    try:
+        await checkpoints.send(run, client, checkpoints.sealed(run, epoch))
+    except RefusedError as refusal:
+        if refusal.status != 410:
+            raise
+    return "taken"  # now, or before an answer was lost
 
 
 async def complete(aggregator: MortalAggregator, run: CountedRun) -> None:
@@ -241,6 +276,7 @@ async def test_trouble(aggregator: MortalAggregator):
     run = CountedRun(aggregator, "troubled", count=5, clients_per_round=3, start_with=3)
     await run.create(**run.settings)
     await run.join(*CLIENTS[:3])
+    await decline(aggregator)
     await run.until_state(1, RoundState.OPEN)
     await keep_presence(aggregator, run)
     await keep_leases(aggregator, run)
@@ -249,6 +285,33 @@ async def test_trouble(aggregator: MortalAggregator):
     await fail_to_fold(aggregator, run)
     await miss_the_deadline(aggregator, run)
     check_all_were_tried(aggregator, TROUBLE)
+
+
+async def decline(aggregator: MortalAggregator) -> None:
+    """Two clients of another run, of which both must be remembered if they were answered."""
+    run = CountedRun(aggregator, "declined", clients_per_round=4, start_with=4)
+    await run.create(**run.settings)
+    await run.join(*CLIENTS[:4])
+    await run.until_state(1, RoundState.OPEN)
+    newer, told = KeyEpoch(record=run.server.epoch(2)), set()
+
+    async def tell(u: int) -> None:
+        client = CLIENTS[u]
+        await run.api.decline(run.run, 1, client.name, newer, run.server.token(client))
+        told.add(client.name)
+
+    for u, moment in enumerate(TROUBLE["decline"]):
+        await aggregator.die_of(moment, lambda u=u: tell(u))
+    updates = (await run.api.round_report(run.run, 1, OPERATOR)).updates
+    kept = {one.client for one in updates if one.state == "rejected"}
+    aggregator.tally.lost += [f"the decline of {client}" for client in told - kept]
+    assert not told or (await run.api.run(run.run, OPERATOR)).epoch == 2
+    await run.api.stop(run.run, OPERATOR)
+    for u in (0, 1):
+        await tell(u)  # whoever was not heard: nobody is waited for, and the run rests
+    for u in (2, 3):
+        await run.contribute_one(u, 1)
+    await run.check_published(1)
 
 
 async def keep_presence(aggregator: MortalAggregator, run: CountedRun) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from fedperm import services
+from fedperm.database import Database, sqlite_url
 from fedperm.errors import RefusedError
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.key_server import (
@@ -13,12 +14,15 @@ from fedperm.wire.key_server import (
     TokenRequest,
 )
 from fedperm.wire.statements import SchemeSpec
+from fedperm.wire.succession import followed
+from fedperm_keyserver.vault import key_encryption_key
 from tests.aggregator.bench import quick_folder
 from tests.crash_points.mortal_keyserver import KEY, MortalKeyServer, Newcomer
 from tests.crash_points.points import KEY_SERVER, KEY_SERVER_STEPS
 from tests.crash_points.promises import Promises
 from tests.crash_points.tally import Case
-from tests.keyserver.server import KEY_BITS, OPERATOR
+from tests.crash_points.trace import change_a_row
+from tests.keyserver.server import KEK, KEY_BITS, OPERATOR
 
 pytestmark = [pytest.mark.anyio, pytest.mark.system]
 
@@ -68,12 +72,17 @@ async def test_everything_that_a_key_server_promises(server: MortalKeyServer):
     story = Story(server)
     await make_the_identity(story)
     await create_keys(story)
+    elder = await story.enrolled()
     await rotate(story)
     await mint_and_revoke_tokens(story)
     await enrol(story)
     await use_assertions(story)
     await release_keys(story)
     await revoke_clients(story)
+    await destroy_epochs(story, *elder)
+    await change_the_key_encryption_key(story, *elder)
+    await change_the_identity(story)
+    await find_tampering(story)
     server.tally.lost += await story.promises.broken()
     assert server.tally.cases == {Case(point, server.retried) for point in KEY_SERVER}
 
@@ -86,7 +95,7 @@ async def make_the_identity(story: Story) -> None:
     await story.check_once("identity-created", is_due=True)
 
     async def is_the_same() -> bool:
-        return await server.api.identity() == identity
+        return followed(identity.fingerprint, await server.api.identity()) != ()
 
     story.promises.add("the identity", is_the_same)
 
@@ -208,9 +217,12 @@ async def use_assertions(story: Story) -> None:
 async def release_keys(story: Story) -> None:
     server = story.server
     newcomer, enrolled = await story.enrolled()
+    newest = (await server.api.key(KEY)).latest_epoch
     for moment in KEY_SERVER_STEPS["release"]:
         token = await story.access(newcomer, enrolled.client)
-        answer = await server.die_of(moment, lambda token=token: server.api.release(KEY, 1, token))
+        answer = await server.die_of(
+            moment, lambda token=token: server.api.release(KEY, newest, token)
+        )
         if answer is not None:
             digest = sha256_of(answer.release.encode())
             if not await server.recorded("key-released", release_sha256=digest):
@@ -235,3 +247,79 @@ async def revoke_clients(story: Story) -> None:
             with pytest.raises(RefusedError) as caught:
                 await story.access(newcomer, name)
             assert caught.value.status == 403
+
+
+async def destroy_epochs(story: Story, newcomer: Newcomer, enrolled: Enrolled) -> None:
+    """Gone and recorded, or there and not."""
+    server = story.server
+    for number, moment in enumerate(KEY_SERVER_STEPS["destroy"], 1):
+        answer = await server.die_of(
+            moment, lambda number=number: server.api.destroy_epoch(KEY, number, OPERATOR)
+        )
+        await story.check_once("epoch-destroyed", is_due=answer is not None, epoch=number)
+        is_gone = await server.recorded("epoch-destroyed", epoch=number) == 1
+        assert await released(story, newcomer, enrolled, number) is not is_gone
+
+
+async def released(story: Story, newcomer: Newcomer, enrolled: Enrolled, number: int) -> bool:
+    """Or 410 Gone; nothing else will do."""
+    token = await story.access(newcomer, enrolled.client)
+    try:
+        await story.server.api.release(KEY, number, token)
+    except RefusedError as refusal:
+        if refusal.status != 410:
+            raise
+        return False
+    return True
+
+
+async def change_the_key_encryption_key(
+    story: Story, newcomer: Newcomer, enrolled: Enrolled
+) -> None:
+    """One key opens all that is there, the old one or the new one."""
+    server, kek = story.server, KEK
+    for number, moment in enumerate(KEY_SERVER_STEPS["rewrap"]):
+        new = f"{number:064x}"
+        if await server.die_beside(moment, "rewrap", new_kek=new):
+            kek = new
+        server.give_key_encryption_key(kek)
+        await server.start()
+        identifier = key_encryption_key(new).identifier
+        await story.check_once("secrets-rewrapped", is_due=kek == new, wrapped_by=identifier)
+        for epoch in range(1, (await server.api.key(KEY)).latest_epoch + 1):
+            await released(story, newcomer, enrolled, epoch)  # not 503
+
+
+async def change_the_identity(story: Story) -> None:
+    """What was known in the beginning leads to the newest in the end."""
+    server, retired = story.server, 0
+    for moment in KEY_SERVER_STEPS["succeed"]:
+        before = await server.api.identity()
+        is_done = await server.die_beside(moment, "succeed")
+        await server.start()
+        after = await server.api.identity()
+        assert followed(before.fingerprint, after)
+        assert (before != after) is is_done
+    for moment in KEY_SERVER_STEPS["retire"]:
+        retired += await server.die_beside(moment, "retire", str(retired + 1))
+        await server.start()
+        assert await server.recorded("identity-retired") == retired
+
+
+async def find_tampering(story: Story) -> None:
+    """The row is refused, whether there is a record of it or not yet."""
+    server = story.server
+    database = Database(sqlite_url(server.state / "keyserver.db"))
+    for moment in KEY_SERVER_STEPS["tampering"]:
+        newcomer, enrolled = await story.enrolled()
+        change_a_row(database, enrolled.client)
+
+        async def refused(newcomer: Newcomer = newcomer, name: str = enrolled.client) -> int:
+            with pytest.raises(RefusedError) as caught:
+                await story.access(newcomer, name)
+            return caught.value.status
+
+        assert await server.die_of(moment, refused) in {409, None}
+        assert await refused() == 409
+        assert await server.recorded("tampering-found", row=f"{KEY}/{enrolled.client}")
+    database.close()

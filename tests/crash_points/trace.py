@@ -8,17 +8,24 @@ from random import Random
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from fedperm import crash_points
+from fedperm.database import Database
 from fedperm.errors import BudgetError, RefusedError
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.registry import accountant_named
 from fedperm.privacy.release import event_of
+from fedperm.randomness import from_operating_system
 from fedperm.submissions import UPDATE
-from fedperm.wire.aggregator import RoundState
+from fedperm.wire.aggregator import KeyEpoch, RoundState
 from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm.wire.statements import SchemeSpec
 from fedperm.workers import Workers
+from fedperm_keyserver.root_keys import RootKeys
+from fedperm_keyserver.stores.secrets import SecretStore
+from fedperm_keyserver.vault import key_encryption_key
+from tests.aggregator import test_checkpoints as checkpoints
 from tests.aggregator.bench import Aggregator, Bench
 from tests.aggregator.gated import gated
 from tests.aggregator.parties import OPERATOR, Client, KeyServer, ManualClock
@@ -29,7 +36,7 @@ from tests.crash_points.factor import with_factor
 from tests.crash_points.mortal_aggregator import PAIR
 from tests.crash_points.writes import observing_writes, persists
 from tests.keyserver.member import Member
-from tests.keyserver.server import KEY_BITS, MovingClock
+from tests.keyserver.server import KEK, KEY_BITS, OTHER_KEK, MovingClock
 from tests.keyserver.server import OPERATOR as KEY_OPERATOR
 
 
@@ -85,9 +92,31 @@ async def use_the_key_server(federation: Federation, clock: MovingClock) -> None
     await api.create_key("main", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), KEY_OPERATOR)
     await api.create_epoch("main", 2, KEY_OPERATOR)
     await api.revoke_client("main", member.name, KEY_OPERATOR)
+    await api.destroy_epoch("main", 1, KEY_OPERATOR)
     for path in ("keys", "keys/main", "keys/main/clients", "keys/main/enrolment-tokens", "audit"):
         await server.send("GET", f"/v1/{path}", token=KEY_OPERATOR)
     await server.send("GET", "/readyz")
+    root_keys = RootKeys(server.beside(), clock, from_operating_system())
+    old, new = key_encryption_key(KEK), key_encryption_key(OTHER_KEK)
+    root_keys.succeed(old)
+    root_keys.retire(old, 1)
+    enrolled_at = change_a_row(server.database, member.name, 1.5)
+    with pytest.raises(RefusedError):
+        await member.access()
+    change_a_row(server.database, member.name, enrolled_at)
+    root_keys.rewrap(old, new)
+    assert SecretStore(server.beside()).wrappers()
+
+
+def change_a_row(database: Database, client: str, enrolled_at: float) -> float:
+    """As somebody who can write into the database does; tells what was there."""
+    row = {"client": client, "enrolled_at": enrolled_at}
+    with database.engine.begin() as connection:
+        there = text("SELECT enrolled_at FROM clients WHERE name = :client")
+        before = float(connection.execute(there, row).scalar_one())
+        change = text("UPDATE clients SET enrolled_at = :enrolled_at WHERE name = :client")
+        connection.execute(change, row)
+    return before
 
 
 class SlowClockwork(InlineExecutor):
@@ -113,8 +142,10 @@ async def live_in_trouble(folder: Path) -> None:
     await be_late(bench)
     await lie(bench)
     await work_long(bench)
+    await seal_twice(bench)
     await lose_an_upload(bench)
     await ask_everything(bench)
+    await decline(bench)
     bench.aggregator.close()
 
 
@@ -157,6 +188,25 @@ async def work_long(bench: Bench) -> None:
     await bench.contribute(3, cleo, epoch=2)
     await bench.aggregator.tick()
     assert await bench.state(3) is RoundState.PUBLISHED
+
+
+async def seal_twice(bench: Bench) -> None:
+    """The contributors to round 3 vouch for what they have, and again for another epoch."""
+    for epoch in (2, 3):
+        body = checkpoints.sealed(bench, epoch)
+        for client in bench.clients[1:]:
+            await checkpoints.vouch(bench, client, body, round=3, epoch=epoch)
+        await checkpoints.send(bench, client, body, 3)
+    await bench.api.checkpoint(bench.run, OPERATOR)
+
+
+async def decline(bench: Bench) -> None:
+    """In another run, of which the key has a newer epoch."""
+    await bench.create(run="declined")
+    await bench.join(*bench.clients)
+    await bench.aggregator.tick()
+    newer, ada = KeyEpoch(record=bench.server.epoch(2)), bench.clients[0]
+    await bench.api.decline(bench.run, 1, ada.name, newer, bench.server.token(ada))
 
 
 async def lose_an_upload(bench: Bench) -> None:

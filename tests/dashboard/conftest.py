@@ -1,9 +1,10 @@
-"""An aggregator with an open round, and somebody with a browser."""
+"""An aggregator with an open round, the places that show it, and somebody with a browser."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
+from fedperm_cli.run import event_stream
 from tests.aggregator.bench import Bench
 from tests.aggregator.conftest import (  # noqa: F401 (fixtures)
     aggregator,
@@ -18,12 +19,40 @@ from tests.aggregator.conftest import (  # noqa: F401 (fixtures)
     server,
     signing,
 )
+from tests.dashboard.places import PLACES, Place, at_the_aggregator, at_the_operator
 from tests.dashboard.visitor import Visitor
 
 
+@pytest.fixture(autouse=True)
+def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streams that end are opened again at once (`at_the_operator`)."""
+    monkeypatch.setattr(event_stream, "_PAUSE_SECONDS", 0.02)
+
+
+@pytest.fixture(params=PLACES)
+async def place(request: pytest.FixtureRequest, opened: Bench) -> AsyncIterator[Place]:  # noqa: F811
+    """Each of the two."""
+    async with PLACES[request.param](opened) as place:
+        yield place
+
+
 @pytest.fixture
-async def stranger(opened: Bench) -> AsyncIterator[Visitor]:  # noqa: F811
-    async with Visitor(opened.aggregator.app) as visitor:
+async def own(opened: Bench) -> AsyncIterator[Place]:  # noqa: F811
+    """The aggregator's own page."""
+    async with at_the_aggregator(opened) as place:
+        yield place
+
+
+@pytest.fixture
+async def operators(opened: Bench) -> AsyncIterator[Place]:  # noqa: F811
+    """The page on the operator's machine."""
+    async with at_the_operator(opened) as place:
+        yield place
+
+
+@pytest.fixture
+async def stranger(place: Place) -> AsyncIterator[Visitor]:
+    async with Visitor(place) as visitor:
         yield visitor
 
 

@@ -5,14 +5,16 @@ import sys
 
 import pytest
 
-from fedperm.wire.aggregator import Heartbeat, LedgerReport, Phase, TestMetrics
-from fedperm_aggregator.dashboard import observer
-from fedperm_aggregator.dashboard.presenter import summarise
+from fedperm.dashboard import observer
+from fedperm.dashboard.presenter import summarise
+from fedperm.dashboard.reading import ReadRound
+from fedperm.wire.aggregator import Heartbeat, LedgerReport, Measured, Phase, TestMetrics
 from tests.aggregator.bench import Bench
 from tests.aggregator.gated import gated
 from tests.aggregator.parties import OPERATOR, Client
 from tests.aggregator.test_events import whole_run
-from tests.aggregator.test_reports import REPORT
+from tests.aggregator.test_reports import REPORT, SEALED
+from tests.dashboard.places import Place
 from tests.dashboard.visitor import Told, Visitor
 
 pytestmark = pytest.mark.anyio
@@ -20,9 +22,10 @@ pytestmark = pytest.mark.anyio
 LIVE = "/dashboard/api/runs/digits/live"
 
 
-async def told(bench: Bench, visitor: Visitor, after: int = 0) -> list[Told]:
-    """A stream of an aggregator that is stopping ends after one look."""
-    bench.aggregator.services.notifier.close()
+async def told(visitor: Visitor, after: int = 0) -> list[Told]:
+    """A stream of a server that is stopping ends after one look."""
+    await visitor.place.caught_up()
+    visitor.place.notifier.close()
     return await visitor.told(f"{LIVE}?after={after}")
 
 
@@ -30,10 +33,11 @@ async def test_a_page_begins_with_everything(
     opened: Bench, visitor: Visitor, clients: list[Client]
 ):
     await whole_run(opened, clients)
-    rounds, now = await told(opened, visitor)
+    rounds, now = await told(visitor)
     assert (rounds.kind, now.kind) == ("rounds", "now")
     reports = (await opened.api.rounds(opened.run, OPERATOR)).rounds
-    assert rounds.content["rounds"] == [summarise(r).model_dump(mode="json") for r in reports]
+    expected = [summarise(ReadRound(report)).model_dump(mode="json") for report in reports]
+    assert rounds.content["rounds"] == expected
     status = await opened.api.run(opened.run, OPERATOR)
     assert now.content["status"] == status.model_dump(mode="json")
     assert now.content["progress"]["name"] == "completed"
@@ -44,11 +48,11 @@ async def test_a_page_that_comes_back_is_told_what_it_missed(
 ):
     await opened.contribute(1, *clients)
     await opened.aggregator.tick()
-    position = (await told(opened, visitor))[-1].position
-    (now,) = await told(opened, visitor, position)
+    position = (await told(visitor))[-1].position
+    (now,) = await told(visitor, position)
     assert now.kind == "now"
     await opened.contribute(2, clients[0])
-    rounds, now = await told(opened, visitor, position)
+    rounds, now = await told(visitor, position)
     assert [one["number"] for one in rounds.content["rounds"]] == [2]
     assert now.content["progress"]["words"].startswith("Collecting updates: 1 of 3 received")
     assert now.position > position
@@ -58,7 +62,7 @@ async def test_a_deadline_is_shown_while_somebody_is_asked(
     opened: Bench, visitor: Visitor, clients: list[Client]
 ):
     report = await opened.api.round_report(opened.run, 1, OPERATOR)
-    assert (await told(opened, visitor))[-1].content["deadline_at"] == report.deadline_at
+    assert (await told(visitor))[-1].content["deadline_at"] == report.deadline_at
     await opened.contribute(1, *clients)
     background = opened.aggregator.services.background
     await background.tick()
@@ -66,7 +70,7 @@ async def test_a_deadline_is_shown_while_somebody_is_asked(
     async with gated(opened.aggregator) as gate:
         await background.tick()
         gate.wait_for_work()
-        folding = (await told(opened, visitor))[-1].content
+        folding = (await told(visitor))[-1].content
         assert folding["progress"]["name"] == "adding up"
         assert folding["deadline_at"] is None
 
@@ -81,7 +85,7 @@ async def test_what_clients_do_is_shown_as_they_say_it(
     await opened.aggregator.tick()
     opened.clock.advance(31)
     await opened.beat(cleo)
-    now = (await told(opened, visitor))[-1].content
+    now = (await told(visitor))[-1].content
     shown = {c["client"]: (c["online"], c["doing"], c["standing"]) for c in now["clients"]}
     assert shown == {
         "ada": (False, "encrypting", "awaited"),
@@ -94,10 +98,10 @@ async def test_the_key_in_use_is_that_of_the_newest_round(
     opened: Bench, visitor: Visitor, clients: list[Client]
 ):
     await opened.put_epoch(2)
-    before = (await told(opened, visitor))[-1].content["key"]
+    before = (await told(visitor))[-1].content["key"]
     await opened.contribute(1, *clients)
     await opened.aggregator.tick()
-    keys = [before, (await told(opened, visitor))[-1].content["key"]]
+    keys = [before, (await told(visitor))[-1].content["key"]]
     assert [key["epoch"] for key in keys] == [1, 2]
     expected = [opened.pair(epoch).public_key.key_id for epoch in (1, 2)]
     assert [key["fingerprint"] for key in keys] == expected
@@ -120,7 +124,7 @@ async def test_ledgers_are_shown_by_the_largest_share(
         )
         report = REPORT.model_copy(update={"ledger": ledger})
         await opened.api.report(opened.run, 1, client.name, report, opened.server.token(client))
-    rounds = (await told(opened, visitor))[0].content["rounds"]
+    rounds = (await told(visitor))[0].content["rounds"]
     shown = rounds[0]["ledgers"]
     assert (shown["client"], shown["epsilon"], shown["budget"]) == ("ben", 2.0, 2.5)
     assert (shown["clients"], rounds[1]["ledgers"]) == (3, None)
@@ -132,12 +136,31 @@ async def test_a_client_that_lies_about_itself_moves_no_number(
     await opened.contribute(1, *clients)
     await opened.aggregator.tick()
     largest = sys.float_info.max
-    false = REPORT.model_copy(update={"test": TestMetrics(accuracy=0.0, loss=largest)})
+    measured = Measured(test=TestMetrics(accuracy=0.0, loss=largest))
+    false = REPORT.model_copy(update={"measured": measured})
     for client, report in zip(clients, (REPORT, false, REPORT), strict=True):
         await opened.api.report(opened.run, 1, client.name, report, opened.server.token(client))
-    shown = (await told(opened, visitor))[0].content["rounds"][0]
+    shown = (await told(visitor))[0].content["rounds"][0]
     assert (shown["accuracy"], shown["loss"]) == (REPORT.test.accuracy, REPORT.test.loss)
     assert (shown["accuracy_low"], shown["accuracy_high"]) == (0.0, REPORT.test.accuracy)
+
+
+async def test_accuracy_is_shown_only_where_it_came_in_the_clear(
+    opened: Bench, own: Place, clients: list[Client]
+):
+    await opened.contribute(1, *clients)
+    await opened.aggregator.tick()
+    visitor, told_so_far = Visitor(own), []
+    await visitor.log_in()
+    for client, report in zip(clients, (SEALED, SEALED, REPORT), strict=True):
+        await opened.api.report(opened.run, 1, client.name, report, opened.server.token(client))
+        shown = (await told(visitor))[0].content["rounds"][0]
+        told_so_far.append([shown[n] for n in ("sealed", "in_clear", "accuracy", "loss")])
+    assert told_so_far == [
+        [1, 0, None, None],
+        [2, 0, None, None],
+        [2, 1, REPORT.test.accuracy, REPORT.test.loss],
+    ]
 
 
 async def test_of_a_long_run_the_newest_rounds_are_shown(
@@ -146,20 +169,20 @@ async def test_of_a_long_run_the_newest_rounds_are_shown(
     monkeypatch.setattr(observer, "MOST_ROUNDS", 1)
     await opened.contribute(1, *clients)
     await opened.aggregator.tick()
-    rounds, _ = await told(opened, visitor)
+    rounds, _ = await told(visitor)
     assert [one["number"] for one in rounds.content["rounds"]] == [2]
 
 
 async def test_the_list_of_runs(opened: Bench, visitor: Visitor):
-    opened.aggregator.services.notifier.close()
+    visitor.place.notifier.close()
     (news,) = await visitor.told("/dashboard/api/live")
     listed = await opened.api.runs(OPERATOR)
     assert news.content == listed.model_dump(mode="json")
 
 
-async def test_a_stream_that_is_open_ends_with_the_session(opened: Bench):
-    board = opened.aggregator.services.dashboard
-    secret = board.sessions.log_in(OPERATOR)
+async def test_a_stream_that_is_open_ends_with_the_session(opened: Bench, place: Place):
+    board = place.dashboard
+    secret = board.sessions.log_in(place.key)
     news = board.live.run(opened.run, 0, lambda: board.sessions.is_open(secret))
     assert (await anext(news)).kind == "rounds"
     board.sessions.log_out(secret)

@@ -4,17 +4,22 @@ import re
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from fedperm_aggregator.dashboard.assets import assets
+from fedperm.dashboard.assets import assets
+from fedperm.dashboard.entrance import LoginLinks, by_link, by_token
+from fedperm.web.credentials import OperatorCredential
 from tests.aggregator.bench import Aggregator, Bench
+from tests.aggregator.parties import OPERATOR
+from tests.dashboard.places import Place
 from tests.dashboard.visitor import Visitor
 
 pytestmark = pytest.mark.anyio
 
-SERVICE = Path(__file__).parents[2] / "services" / "aggregator"
-STATIC = SERVICE / "fedperm_aggregator" / "dashboard" / "static"
+DISTRIBUTION = Path(__file__).parents[2] / "shared" / "public"
+STATIC = DISTRIBUTION / "fedperm" / "dashboard" / "static"
 MOST_OCTETS = 500_000
 POLICY = {
     "default-src 'none'",
@@ -34,12 +39,20 @@ def test_all_files_together_are_small():
 
 
 def test_every_file_that_is_named_is_there_and_every_file_is_named():
-    named = {"login-refused.html", "dashboard.html", "login.html"}
+    named = {name for name in assets() if name.endswith(".html")}
     for asset in assets().values():
         for pair in NAMED.findall(asset.octets.decode()):
             (found,) = filter(None, pair)
             named.add(found.removeprefix("/dashboard/static/"))
     assert named == set(assets())
+
+
+def test_every_page_has_its_place():
+    """The last test takes their names from the files."""
+    doors = [by_token(OperatorCredential.of(OPERATOR)), by_link(LoginLinks(Random(0), str))]
+    shown = {name for door in doors for name in (door.page, door.refusal)}
+    pages = {name for name in assets() if name.endswith(".html")}
+    assert pages == {"dashboard.html"} | shown
 
 
 def test_nothing_leads_outside():
@@ -53,7 +66,7 @@ def test_nothing_leads_outside():
 def test_pages_have_no_script_or_style_of_their_own():
     own = re.compile(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)")
     pages = [asset for name, asset in assets().items() if name.endswith(".html")]
-    assert len(pages) == 3
+    assert len(pages) == 5
     assert not any(own.search(page.octets.decode()) for page in pages)
 
 
@@ -63,8 +76,8 @@ def test_scripts_make_no_markup_of_texts():
 
 
 def test_the_distribution_holds_the_files():
-    project = tomllib.loads((SERVICE / "pyproject.toml").read_text())
-    patterns = project["tool"]["setuptools"]["package-data"]["fedperm_aggregator.dashboard"]
+    project = tomllib.loads((DISTRIBUTION / "pyproject.toml").read_text())
+    patterns = project["tool"]["setuptools"]["package-data"]["fedperm.dashboard"]
     files = [f"static/{path.name}" for path in STATIC.iterdir()]
     assert files
     assert all(any(fnmatch(file, pattern) for pattern in patterns) for file in files)
@@ -73,7 +86,6 @@ def test_the_distribution_holds_the_files():
 
 ANSWERS = (
     "/dashboard",
-    "/dashboard/login",
     "/dashboard/static/main.js",
     "/dashboard/api/session",
     "/dashboard/api/runs/digits",
@@ -81,9 +93,11 @@ ANSWERS = (
 )
 
 
-async def test_every_answer_is_held_in(visitor: Visitor):
-    for path in ANSWERS:
-        answer = await visitor.http.get(path)
+async def test_every_answer_is_held_in(stranger: Visitor):
+    door = await stranger.http.get("/dashboard/login")
+    await stranger.log_in()
+    answers = {path: await stranger.http.get(path) for path in ANSWERS}
+    for path, answer in {"/dashboard/login": door, **answers}.items():
         assert answer.status_code == 200
         assert set(answer.headers["Content-Security-Policy"].split("; ")) == POLICY
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -110,7 +124,8 @@ async def test_the_page_is_no_part_of_the_interface(opened: Bench):
 
 async def test_it_can_be_switched_off(folder, clock):
     aggregator = Aggregator(folder, clock, dashboard=False)
-    async with Visitor(aggregator.app) as visitor:
+    nothing = Place(None, aggregator.app, None, None, "https://aggregator", [OPERATOR])
+    async with Visitor(nothing) as visitor:
         for path in ("/dashboard", "/dashboard/login", "/dashboard/static/main.js"):
             assert (await visitor.http.get(path)).status_code == 404
         assert (await visitor.log_in()).status_code == 404

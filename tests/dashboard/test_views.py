@@ -4,6 +4,16 @@ from dataclasses import replace
 
 import pytest
 
+from fedperm.dashboard.presenter import (
+    Fold,
+    client_view,
+    privacy_view,
+    progress,
+    standing,
+    summarise,
+)
+from fedperm.dashboard.reading import ReadRound
+from fedperm.dashboard.views import Standing
 from fedperm.privacy.events import Rounds
 from fedperm.privacy.record_level import RecordGuarantee
 from fedperm.privacy.registry import DEFAULT
@@ -22,15 +32,6 @@ from fedperm.wire.aggregator import (
     SubmissionState,
 )
 from fedperm.wire.statements import UPDATE_KIND
-from fedperm_aggregator.dashboard.presenter import (
-    Fold,
-    client_view,
-    privacy_view,
-    progress,
-    standing,
-    summarise,
-)
-from fedperm_aggregator.dashboard.views import Standing
 from tests.dashboard.documents import document
 
 NOW = 100.0
@@ -137,7 +138,7 @@ def test_a_rejected_client_is_shown_with_the_reason():
 def test_who_was_asked_and_is_not_in_the_sum():
     rejected = update(SubmissionState.REJECTED, reason="a value out of range")
     told = {
-        state: [(t.client, t.standing, t.reason) for t in summarise(seen).troubles]
+        state: [(t.client, t.standing, t.reason) for t in summarise(ReadRound(seen)).troubles]
         for state in RoundState
         for seen in [report(rejected, state=state)]
     }
@@ -150,9 +151,9 @@ def test_who_was_asked_and_is_not_in_the_sum():
 def test_who_was_dropped_is_named_if_it_is_known_why():
     """With an aborted round all are, and the round says why."""
     aside = report(update(SubmissionState.DROPPED, reason="its worker was lost"))
-    (trouble,) = summarise(aside).troubles
+    (trouble,) = summarise(ReadRound(aside)).troubles
     assert (trouble.standing, trouble.reason) == (Standing.DROPPED, "its worker was lost")
-    assert summarise(report(update(SubmissionState.DROPPED))).troubles == ()
+    assert summarise(ReadRound(report(update(SubmissionState.DROPPED)))).troubles == ()
 
 
 def status(state: RunState = RunState.RUNNING, reason: str = "") -> RunStatus:

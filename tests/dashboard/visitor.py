@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import httpx
-from fastapi import FastAPI
 
-from tests.aggregator.parties import OPERATOR
+from tests.dashboard.places import Place
 
 
 @dataclass(frozen=True)
@@ -20,10 +19,11 @@ class Told:
 
 
 class Visitor:
-    def __init__(self, app: FastAPI, site: str = "https://aggregator") -> None:
-        self.site = site
-        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-        self.http = httpx.AsyncClient(transport=transport, base_url=site)
+    def __init__(self, place: Place, site: str = "") -> None:
+        self.place = place
+        self.site = site or place.address
+        transport = httpx.ASGITransport(app=place.app, raise_app_exceptions=False)
+        self.http = httpx.AsyncClient(transport=transport, base_url=self.site)
 
     async def __aenter__(self) -> Self:
         return self
@@ -31,9 +31,11 @@ class Visitor:
     async def __aexit__(self, *_: object) -> None:
         await self.http.aclose()
 
-    async def log_in(self, token: str = OPERATOR, **headers: str) -> httpx.Response:
+    async def log_in(self, token: str | None = None, **headers: str) -> httpx.Response:
+        """With what opens the door, if nothing else is given."""
+        form = {"token": self.place.key if token is None else token}
         given = {"Origin": self.site, **headers}
-        return await self.http.post("/dashboard/login", data={"token": token}, headers=given)
+        return await self.http.post("/dashboard/login", data=form, headers=given)
 
     async def log_out(self, form_token: str, **headers: str) -> httpx.Response:
         given = {"Origin": self.site, "X-Form-Token": form_token, **headers}

@@ -8,8 +8,10 @@ import pytest
 import yaml
 
 from fedperm.services import AGGREGATOR, CLIENT, KEY_SERVER, SERVICES
+from fedperm_cli.dashboard.options import PORT
 from fedperm_cli.deployment.options import OperationOptions
 from fedperm_client.settings import ClientSettings
+from tests.cli.test_exit_codes import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docker-compose.yml").read_text()
@@ -104,6 +106,17 @@ def test_ports_are_open_to_this_host_only():
             assert str(port).startswith("127.0.0.1:")
 
 
+def test_the_dashboard_is_the_command_with_options_that_it_has():
+    service = COMPOSE["services"]["dashboard"]
+    (command,) = service["command"]
+    variables = {parameter.envvar for parameter in COMMANDS[command].params}
+    assert set(service["environment"]) <= variables
+    (port,) = service["ports"]
+    assert port == f"127.0.0.1:${{DASHBOARD_PORT:-{PORT}}}:{PORT}"
+    address = service["environment"]["FEDPERM_DASHBOARD_ADDRESS"]
+    assert address == f"http://127.0.0.1:${{DASHBOARD_PORT:-{PORT}}}"
+
+
 def test_secrets_are_mounted_read_only_and_only_where_they_belong():
     mounted = {
         volume.partition(":")[0]: set()
@@ -119,4 +132,24 @@ def test_secrets_are_mounted_read_only_and_only_where_they_belong():
     for name in SERVICES:
         assert mounted[f"{name}-secrets"] == {"init", name}
         assert mounted[f"{name}-state"] == {name}
-    assert mounted["operator-secrets"] == {"init", "operator", "load-operator"}
+    assert mounted["operator-secrets"] == {"init", "operator", "load-operator", "dashboard"}
+
+
+def test_every_container_has_limits_of_memory_and_processes():
+    for name, service in COMPOSE["services"].items():
+        assert re.fullmatch(r"(\$\{[A-Z]+_MEMORY:-)?\d+[mg]\}?", str(service["mem_limit"])), name
+        assert 0 < service["pids_limit"] <= 1024, name
+
+
+def test_monitoring_reaches_what_it_scrapes_and_nothing_else():
+    """Each server on a network of the two alone; Grafana meets neither."""
+    services, networks = COMPOSE["services"], COMPOSE["networks"]
+    on = {network: {n for n, s in services.items() if network in s.get("networks", [])}
+          for network in networks}  # fmt: skip
+    for name in SERVICES:
+        assert on[f"{name}-metrics"] == {name, "prometheus"}
+        assert networks[f"{name}-metrics"] == {"internal": True}
+    assert on["monitoring"] == {"prometheus", "grafana"}
+    assert services["grafana"]["networks"] == ["monitoring"]
+    assert set(services["prometheus"]["networks"]).isdisjoint({"keys", "training"})
+    assert services["prometheus"]["sysctls"] == {"net.ipv4.ip_forward": 0}

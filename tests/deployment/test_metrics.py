@@ -99,7 +99,18 @@ def test_every_metric_says_what_it_is(families):
 
 def test_no_label_is_a_name_of_somebody(families):
     labels = set().union(*(one.labels for one in exposed(families)))
-    known = {"audience", "kind", "method", "phase", "result", "route", "share", "state", "status"}
+    known = {
+        "audience",
+        "kind",
+        "method",
+        "phase",
+        "result",
+        "route",
+        "share",
+        "state",
+        "status",
+        "table",
+    }
     assert labels == known
 
 

@@ -32,9 +32,7 @@ def text(*parts: str) -> str:
 def settings_of(service: ServiceSpec) -> type[ServerSettings]:
     found = vars(import_module(f"{service.module}.settings")).values()
     (settings,) = [
-        one
-        for one in found
-        if isinstance(one, type) and issubclass(one, ServerSettings) and one is not ServerSettings
+        one for one in found if isinstance(one, type) and ServerSettings in one.__bases__
     ]
     return settings
 

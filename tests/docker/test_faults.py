@@ -24,12 +24,14 @@ KNOBS = {
     "SHARDS": 16,
     "MOST_CLIENTS": 8,
     "QUORUM": 2,
+    "MIN_CONTRIBUTORS": 2,
     "START_WITH": 4,
     "ROUNDS": 60,
     "DEADLINE_SECONDS": 6,
     "K1": 64,
     "KEYSERVER_PORT": 18441,
     "AGGREGATOR_PORT": 18100,
+    "DASHBOARD_PORT": 0,
 }
 
 

@@ -3,7 +3,10 @@
 import json
 import os
 import re
+import stat
 import subprocess
+import tarfile
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,10 +14,14 @@ import pytest
 
 from fedperm.services import KEY_SERVER, SERVICES
 from tests.docker.composed import ROOT, SECRETS, STATE, Composed
+from tests.docs.shell_blocks import blocks
 
 pytestmark = pytest.mark.docker
 
-PORTS = {f"{service.name.upper()}_PORT": service.port for service in SERVICES.values()}
+PORTS = {
+    **{f"{service.name.upper()}_PORT": service.port for service in SERVICES.values()},
+    "DASHBOARD_PORT": 8200,
+}
 """The README's."""
 CONNECT = """
 import socket, sys
@@ -49,6 +56,19 @@ def test_the_operator_prints_the_summary(finished):
     assert "epsilon" in said
 
 
+def test_the_operators_page_is_reached_by_the_link_in_its_log(finished):
+    (link,) = re.findall(r"http://127\.0\.0\.1:8200/\S+", finished.log("dashboard"))
+    site, _, secret = link.partition("/dashboard/login#")
+    with httpx.Client(base_url=site) as browser:
+        form, origin = {"token": secret}, {"Origin": site}
+        assert browser.post("/dashboard/login", data=form, headers=origin).status_code == 303
+        with browser.stream("GET", "/dashboard/api/runs/demo/live") as stream:
+            told = next(line for line in stream.iter_lines() if line.startswith("data: "))
+    rounds = json.loads(told.removeprefix("data: "))["rounds"]
+    assert [one["number"] for one in rounds] == [1, 2, 3]
+    assert all(one["accuracy"] > 0 for one in rounds)
+
+
 def test_all_clients_end_with_the_same_parameters(finished):
     summaries = [
         finished.read_json(client, f"{STATE}/summary.json")
@@ -68,17 +88,17 @@ def test_each_client_has_a_shard_of_its_own(finished):
     assert sorted(client["ordinal"] for client in enrolled) == [0, 1, 2]
 
 
-def test_the_readmes_commands_answer(finished, tmp_path):
-    """Executed as they stand, in the repository's folder but for the file that they write."""
-    text = (ROOT / "README.md").read_text()
-    (script,) = re.findall(r"^```sh\n(docker compose cp.*?)^```", text, re.DOTALL | re.MULTILINE)
+def execute(finished: Composed, script: str, folder: Path, **variables: str) -> str:
+    """As it stands, in the repository's folder but for the files that it writes; what it says."""
     answer = subprocess.run(
         ["/bin/bash", "-euc", script],
-        cwd=tmp_path,
+        cwd=folder,
         env={
             **os.environ,
             "COMPOSE_FILE": str(ROOT / "docker-compose.yml"),
+            "COMPOSE_ENV_FILES": str(finished.env_file),
             "COMPOSE_PROJECT_NAME": finished.project,
+            **variables,
         },
         capture_output=True,
         text=True,
@@ -86,7 +106,67 @@ def test_the_readmes_commands_answer(finished, tmp_path):
         timeout=120,
     )
     assert answer.returncode == 0, answer.stderr
-    assert '"state":"completed"' in answer.stdout.replace(" ", "")
+    return answer.stdout
+
+
+def test_the_readmes_commands_answer(finished, tmp_path):
+    text = (ROOT / "README.md").read_text()
+    (script,) = re.findall(r"^```sh\n(docker compose cp.*?)^```", text, re.DOTALL | re.MULTILINE)
+    said = execute(finished, script, tmp_path)
+    assert '"state":"completed"' in said.replace(" ", "")
+
+
+def test_backups_of_database_and_key_lie_apart_and_are_closed(finished, tmp_path):
+    """docs/deployment.md's commands."""
+    database, key = blocks("docs/deployment.md", "sh")
+    (tmp_path / "medium").mkdir()
+    execute(finished, database, tmp_path)
+    execute(finished, key, tmp_path, KEY_MEDIUM=str(tmp_path / "medium"))
+    backup, secret = (
+        tmp_path / "backups/keyserver-state.tgz",
+        tmp_path / "medium/key-encryption-key",
+    )
+    for file in (backup, secret):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(backup.parent.stat().st_mode) == 0o700
+    assert re.fullmatch("[0-9a-f]{64}", secret.read_text())
+    with tarfile.open(backup) as archive:
+        assert "./keyserver.db" in archive.getnames()
+        assert not any("key-encryption-key" in name for name in archive.getnames())
+
+
+def test_a_new_pool_of_places_is_one_command(finished, tmp_path):
+    """docs/deployment.md's; in the file that clients read, for an hour."""
+    (command,) = [b for b in blocks("docs/deployment.md") if "deployment token" in b]
+    said = execute(finished, command, tmp_path)
+    assert "in /run/client/enrolment-token, for 3 clients, good until" in said
+
+
+def test_what_scrapes_reaches_one_server_and_nobody_else(finished):
+    """From the networks that Prometheus is on; its image is not needed for that."""
+    names = ("keyserver", "aggregator", "operator", "client", "postgres")
+    program = (
+        "import socket\n"
+        f"for name in {names}:\n"
+        "    try: print(name, socket.create_connection((name, {port}), 2) and '')\n"
+        "    except OSError: pass"
+    )
+    for service in SERVICES.values():
+        found = finished.docker.run(
+            f"fedperm-{service.name}",
+            ["-c", program.format(port=service.port)],
+            entrypoint="python",
+            networks=[f"{finished.project}_{service.name}-metrics"],
+            remove=True,
+        )
+        assert str(found).split() == [service.name]
+
+
+def test_containers_have_the_limits_that_compose_gives_them(finished):
+    for name in ("init", "keyserver", "aggregator", "operator", "client"):
+        host = finished.containers(name)[0].host_config
+        assert host.memory >= 512 << 20, name
+        assert 128 <= host.pids_limit <= 1024, name
 
 
 def test_the_aggregator_has_no_way_to_the_key_server(finished):
@@ -134,10 +214,13 @@ def test_nothing_the_aggregator_holds_opens_a_secret(finished):
         assert _status(http, "GET", "/v1/audit", operator.decode()) == 200
 
 
+EXISTING = {"key": "demo", "epoch": 1, "client": "client-1", "identifier": "x", "nonce": "0" * 32}
+
+
 def _guarded(description: Any) -> list[tuple[str, str]]:
     """Every operation that wants a credential, of things that exist."""
     return [
-        (method.upper(), path.format(key="demo", epoch=1, client="client-1", identifier="x"))
+        (method.upper(), path.format(**EXISTING))
         for path, operations in description["paths"].items()
         for method, operation in operations.items()
         if operation.get("security")

@@ -28,6 +28,7 @@ KNOBS = {
     "K1": 64,
     "KEYSERVER_PORT": 18442,
     "AGGREGATOR_PORT": 18101,
+    "DASHBOARD_PORT": 0,
 }
 FULL_SECONDS = 20
 """Longer than a job is tried that fails for a reason of its own."""

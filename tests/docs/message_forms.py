@@ -12,14 +12,14 @@ from pydantic.fields import FieldInfo
 
 from fedperm.services import SERVICES
 from fedperm.wire.message import ClientField, KeyField, Name, RunField, Sha256
-from fedperm.wire.public_keys import KeyText
+from fedperm.wire.public_keys import KeyText, SealingKeyText
 from fedperm.wire.statements import Audience
 
 _AUDIENCES = " / ".join(sorted(service.audience for service in SERVICES.values()))
 _NAMED = {
     **dict.fromkeys((Name, RunField, ClientField, KeyField), "name"),
     Sha256: "hash",
-    KeyText: "key",
+    **dict.fromkeys((KeyText, SealingKeyText), "key"),
     Audience: _AUDIENCES,
 }
 _PLAIN = {str: "text", int: "integer", float: "number", bool: "boolean"}

@@ -32,7 +32,7 @@ DOCUMENT = {
         "deadline_seconds": 60.0,
         "extension_seconds": 30.0,
     },
-    "key": {"key": "demo", "key_bits": 2048, "signing_key": "A" * 43},
+    "key": {"key": "demo", "key_bits": 2048, "signing_key": "B" * 42 + "A"},
 }
 """As the first version wrote it."""
 
@@ -53,7 +53,7 @@ def test_a_document_of_the_first_version_is_the_papers_own_system():
     "changes",
     [
         {"axes": {}},
-        {"key": {"key": "demo", "parameters": {"key_bits": 2048}, "signing_key": "A" * 43}},
+        {"key": {"key": "demo", "parameters": {"key_bits": 2048}, "signing_key": "B" * 42 + "A"}},
         {"protocol": "fedperm/2"},
         {"protocol": "fedperm/0"},
         {"key": 5},
@@ -67,9 +67,9 @@ def test_the_two_versions_are_not_mixed(changes):
 def test_a_document_of_a_newer_version_is_refused_by_its_name():
     """Whatever else it holds: nothing in it can be judged here."""
     with pytest.raises(ParameterError) as refused:
-        FrozenDocument(octets(protocol="fedperm/3", axes={"new": 1}))
+        FrozenDocument(octets(protocol="fedperm/4", axes={"new": 1}))
     assert refused.value.message == (
-        "the run's document is of fedperm/3, this program knows versions up to fedperm/2"
+        "the run's document is of fedperm/4, this program knows versions up to fedperm/3"
     )
     assert refused.value.hint == "upgrade this program"
 

@@ -9,6 +9,7 @@ import pytest
 from fedperm.errors import ParameterError
 from fedperm.norm_bound import NormForm
 from fedperm.run_document import LONGEST_DOCUMENT, FrozenDocument
+from tests.documents.operator import OPERATOR_KEYS
 
 DOCUMENT: dict[str, Any] = {
     "run": "demo",
@@ -30,7 +31,8 @@ DOCUMENT: dict[str, Any] = {
         "deadline_seconds": 60,
         "extension_seconds": 30,
     },
-    "key": {"key": "demo", "parameters": {"key_bits": 2048}, "signing_key": "A" * 43},
+    "key": {"key": "demo", "parameters": {"key_bits": 2048}, "signing_key": "B" * 42 + "A"},
+    "operator": OPERATOR_KEYS,
 }
 
 
@@ -72,7 +74,7 @@ def test_a_document_survives_being_written_again():
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        ("protocol", "fedperm/3", "knows versions up to"),
+        ("protocol", "fedperm/4", "knows versions up to"),
         ("unknown", 1, "unknown"),
         ("value_bits", "8", "value_bits"),
         ("value_bits", 21, "value_bits"),
@@ -88,6 +90,7 @@ def test_a_document_survives_being_written_again():
         ("rounds.count", 0, "count"),
         ("key.parameters.key_bits", 1024, "1024 bits"),
         ("key.signing_key", "short", "signing_key"),
+        ("operator.sealing_key", "A" * 43, "nothing can be sealed"),
         ("run", "Demo Run", "run"),
         ("model.tensors", [], "tensors"),
         ("model.tensors", [{"name": "w", "shape": [1 << 20, 1 << 20]}], "at most"),

@@ -76,7 +76,7 @@ async def finished(
 ) -> list[Home]:
     await federation.start(initial, wanted)
     own = {"task": task, "data_directory": data, "accountant": "no-shuffle-rdp"}
-    homes = await federation.homes("ada", "ben", **own, max_epsilon=1e6)
+    homes = await federation.homes("ada", "ben", **own, max_epsilon=1e6, min_laplace_scale=0.02)
     with homes[0].client() as ada, homes[1].client() as ben:
         await drive(federation, ada, ben)
     return homes
@@ -133,7 +133,8 @@ async def test_a_client_with_another_frozen_part_does_not_join(federation, tmp_p
     await federation.start(initial, run_of(LAST_LAYER, initial, 1, 1.0))
     other = tmp_path / "other.py"
     other.write_text((EXAMPLES / "last_layer.py").read_text().replace("SEED = 20", "SEED = 21"))
-    (home,) = await federation.homes("eve", task=f"{other}:FineTuned", accountant="no-shuffle-rdp")
+    own = {"task": f"{other}:FineTuned", "accountant": "no-shuffle-rdp", "min_laplace_scale": 0.02}
+    (home,) = await federation.homes("eve", **own)
     with home.client() as eve, pytest.raises(TaskError, match="constants are not the run's"):
         await drive(federation, eve)
 

@@ -3,7 +3,8 @@
 HTTP by httpx, Paillier by python-paillier, signatures and HPKE by pyca/cryptography, bodies by the
 safetensors library. It trains nothing: its update is the same number in every coordinate, with
 noise as the protocol says. At the end it prints one JSON object: the integer sums that it
-decrypted in every round, the values that it sent, and the hash of its parameters.
+decrypted in every round, the values that it sent, and the hash of its parameters. It does not vouch
+for checkpoints, and does not start from one: the protocol leaves both to a client.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import httpx
 import numpy as np
 import phe
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 from safetensors.numpy import load, save
 
@@ -41,6 +42,14 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def verified(typ: str, jws: str, public_key: str) -> dict:
+    header, payload, signature = jws.split(".")
+    key = Ed25519PublicKey.from_public_bytes(octets(public_key))
+    key.verify(octets(signature), f"{header}.{payload}".encode())
+    assert json.loads(octets(header)) == {"alg": "EdDSA", "typ": typ}
+    return json.loads(octets(payload))
+
+
 class Identity:
     """This client's two key pairs, and the key server's key once it is known."""
 
@@ -56,11 +65,8 @@ class Identity:
         return f"{signed}.{text(self.signing.sign(signed.encode()))}"
 
     def verify(self, typ: str, jws: str) -> dict:
-        header, payload, signature = jws.split(".")
-        key = Ed25519PublicKey.from_public_bytes(octets(self.server_key))
-        key.verify(octets(signature), f"{header}.{payload}".encode())
-        assert json.loads(octets(header)) == {"alg": "EdDSA", "typ": typ}
-        return json.loads(octets(payload))
+        """What the key server signed."""
+        return verified(typ, jws, self.server_key)
 
 
 class KeyServer:
@@ -71,13 +77,16 @@ class KeyServer:
 
     def enrol(self, token: str) -> None:
         me = self.identity
+        claims = {
+            "key": self.key,
+            "aud": token.split(".")[3],
+            "token": sha256(token.encode()),
+            "signing_key": text(me.signing.public_key().public_bytes_raw()),
+            "sealing_key": text(me.sealing.public_key().public_bytes_raw()),
+        }
+        proof = me.sign("fedperm-enrolment+jwt", claims)
         answer = self.http.post(
-            f"/v1/keys/{self.key}/clients",
-            json={
-                "token": token,
-                "signing_key": text(me.signing.public_key().public_bytes_raw()),
-                "sealing_key": text(me.sealing.public_key().public_bytes_raw()),
-            },
+            f"/v1/keys/{self.key}/clients", json={"token": token, "proof": proof}
         )
         enrolled = checked(answer).json()
         me.name = enrolled["client"]
@@ -99,6 +108,21 @@ class KeyServer:
             "/v1/access-tokens", json={"assertion": signed, "audience": audience}
         )
         return checked(answer).json()["access_token"]
+
+    def newest_epoch(self) -> int:
+        nonce = secrets.token_hex(16)
+        answer = self.http.get(
+            f"/v1/keys/{self.key}/newest-epoch/{nonce}",
+            headers=bearer(self.access_token("fedperm-keyserver")),
+        )
+        notice = self.identity.verify("fedperm-newest+jwt", checked(answer).json()["notice"])
+        assert (notice["key"], notice["nonce"]) == (self.key, nonce), (
+            "an answer to another question"
+        )
+        return notice["epoch"]
+
+    def epoch_record(self, epoch: int) -> str:
+        return checked(self.http.get(f"/v1/keys/{self.key}/epochs/{epoch}")).json()["record"]
 
     def secret_key(self, record: dict) -> phe.PaillierPrivateKey:
         """Of a verified epoch record."""
@@ -204,16 +228,20 @@ class Participant:
         return checked(self.http.put(path, headers=headers, **more))
 
     def join(self) -> None:
-        raw = self.get("/document").content
+        answer = self.get("/document")
+        raw, signature = answer.content, answer.headers["Fedperm-Document-Signature"]
         self.document_hash = sha256(raw)
         document = json.loads(raw)
-        assert document["protocol"] == "fedperm/2"
+        assert document["protocol"] == "fedperm/3"
+        self.run, self.operator = document["run"], document["operator"]
+        signed = verified("fedperm-document+jwt", signature, self.operator["signing_key"])
+        assert signed == {"run": document["run"], "document": self.document_hash}
         assert document["key"]["signing_key"] == self.me.server_key
         self.numbers = Numbers(document)
         initial = self.get("/initial-model").content
         assert sha256(initial) == document["model"]["initial_sha256"]
         self.parameters = load(initial)["parameters"]
-        joining = {"document": self.document_hash, "protocol": "fedperm/2"}
+        joining = {"document": self.document_hash, "protocol": "fedperm/3"}
         self.put(f"/participants/{self.me.name}", json=joining)
 
     def take_part(self) -> None:
@@ -238,6 +266,11 @@ class Participant:
         return self.secret_keys[epoch]
 
     def train(self, number: int, epoch: int) -> None:
+        newest = self.key_server.newest_epoch()
+        if epoch < newest:
+            record = {"record": self.key_server.epoch_record(newest)}
+            self.put(f"/rounds/{number}/declines/{self.me.name}", json=record)
+            return
         values = self.numbers.coded(self.number)
         self.sent[number] = values.reshape(-1).tolist()
         body = self.update(values, self.key(epoch).public_key)
@@ -296,6 +329,16 @@ class Participant:
         assert sums.max() <= contributors * self.numbers.top
         self.sums[number] = sums.reshape(-1).tolist()
         self.parameters = self.parameters + self.numbers.mean(sums, contributors)
+
+    def report(self, number: int, measured: dict) -> None:
+        """What it measured for the operator alone, filled up to 512 octets; the rest for all."""
+        seconds = dict.fromkeys(("train", "randomize", "encrypt", "upload", "decrypt"), 0.5)
+        place = (self.run, self.document_hash, str(number), self.me.name)
+        info = "\x00".join(("fedperm/3 report", *place)).encode()
+        to = X25519PublicKey.from_public_bytes(octets(self.operator["sealing_key"]))
+        sealed = SUITE.encrypt(json.dumps(measured).encode().ljust(512), to, info)
+        told = {"seconds": seconds, "bytes_up": 1000, "bytes_down": 100, "sealed": text(sealed)}
+        self.put(f"/rounds/{number}/reports/{self.me.name}", json=told)
 
     def decrypted(self, ciphertexts: np.ndarray, key: phe.PaillierPrivateKey) -> np.ndarray:
         """The integer sums, one row a window."""

@@ -22,7 +22,6 @@ from tests.client.documents import document
 from tests.client.federation import KEY, Federation, Home, drive, settled
 from tests.federation.wire_oracle import expected_sum, published_sum
 from tests.keys.sealing import taken_out
-from tests.keyserver.server import OPERATOR as KEY_OPERATOR
 
 pytestmark = pytest.mark.anyio
 
@@ -85,9 +84,9 @@ async def test_every_round_is_exact_with_sampling_a_drop_out_a_late_joiner_and_a
             living.enter_context(home.client()) for home in (ada, ben, cleo, dora)
         )
         await drive(federation, one, two, three, four, rounds=2)
+        await federation.rest()
         await drive(federation, one, two, four, rounds=3, meanwhile=partial(clock.advance, 1.0))
-        await federation.key_server.api.create_epoch(KEY, 2, KEY_OPERATOR)
-        await federation.put_epoch(2)
+        await federation.rotate_and_go_on(2)
         five = living.enter_context(emil.client())
         await drive(federation, one, two, four, five, meanwhile=partial(clock.advance, 1.0))
         assert settled(three) == 2

@@ -1,6 +1,8 @@
 """Every party is ended in the middle of a round and started again; the run completes."""
 
 import signal
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -70,6 +72,22 @@ def test_whoever_is_killed_in_the_middle_of_a_round_comes_back_and_nothing_is_lo
         for name in CLIENTS
     ]
     assert charges == [4, 4]
+
+
+@pytest.mark.system
+def test_a_client_that_is_told_of_the_end_too_soon_ends_with_4(tmp_path):
+    """The aggregator's word is in its database: a run that waits for a second client is over."""
+    initial = initial_model("digits", {}, seed=0)
+    wanted = document(initial, rounds=ROUNDS).model_dump(mode="json", exclude={"key"})
+    with world(tmp_path) as here:
+        here.create_run(wanted, initial)
+        ada = here.start_client("ada", max_epsilon=1000)
+        here.wait_until(lambda: here.participants() == 1, "first client")
+        with closing(sqlite3.connect(here.folder.state("aggregator") / "aggregator.db")) as rows:
+            rows.execute("UPDATE runs SET state = 'completed'")
+            rows.commit()
+        assert ada.wait(60) == 4
+        assert (here.summary("ada").state, here.summary("ada").rounds) == ("ended early", 0)
 
 
 @pytest.mark.parametrize("server", ["keyserver", "aggregator"])

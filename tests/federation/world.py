@@ -83,7 +83,9 @@ class World:
                 "parameters": {"key_bits": self.key_bits},
                 "signing_key": identity.signing_key,
             }
-            frozen = FrozenDocument.of(RunDocument.model_validate({**document, "key": key}))
+            named = {"key": key, "operator": operators.identity.keys.model_dump()}
+            content = RunDocument.model_validate({**document, **named})
+            frozen = operators.identity.sign(FrozenDocument.of(content))
             planned = PlannedRun(frozen, reasons=(), report=None)  # nobody reads what it costs
             await operators.create(PreparedRun(planned, initial.body))
             return frozen
@@ -103,8 +105,17 @@ class World:
             "enrolment_token": self.token(),
             "min_key_bits": self.key_bits,
             "accountant": "no-shuffle-rdp",
+            "accept_no_record_guarantee": "max_record_epsilon" not in settings,
+            "min_contributors": 2,
         }
         return self._launcher.start_client(name, **{**usual, **settings})
+
+    def participants(self) -> int:
+        return self.ask(lambda api: api.run(self.run, self.run_operator)).participants
+
+    def start_dashboard(self) -> str:
+        """The run operator's; the link that logs in."""
+        return self._launcher.login_link(self._launcher.start_dashboard())
 
     def summary(self, name: str) -> Summary:
         return Summary.model_validate_json((self.folder.state(name) / "summary.json").read_text())

@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,6 +32,7 @@ from tests.aggregator.parties import (
     document_of,
 )
 from tests.aggregator.test_reports import REPORT
+from tests.documents.operator import signature_of
 from tests.hostile.credentials import Endpoint, Role
 from tests.keyserver.member import Member
 from tests.keyserver.server import KEY_BITS, TOKEN_SECONDS, MovingClock, Server
@@ -238,8 +239,8 @@ class _Settlement:
                 *[self._assertion(n) for n in range(SPARE)]
             ),
             Endpoint("PUT", "/v1/runs/{}"): (
-                *_bodies(document, **run),
-                *_bodies(document | {"run": "fresh"}, run="fresh"),
+                _signed(document, **run),
+                _signed(document | {"run": "fresh"}, run="fresh"),
             ),
             Endpoint("PUT", "/v1/runs/{}/initial-model"): (RightRequest(MODEL, _head(MODEL), run),),
             Endpoint("PUT", "/v1/runs/{}/key-epochs/{}"): _bodies(
@@ -277,6 +278,11 @@ class _Settlement:
 
 def _bodies(*bodies: dict[str, Any], **parameters: str) -> tuple[RightRequest, ...]:
     return tuple(RightRequest(body, {}, parameters) for body in bodies)
+
+
+def _signed(document: dict[str, Any], **parameters: str) -> RightRequest:
+    request = RightRequest(document, {}, parameters)
+    return replace(request, headers=signature_of(request.octets))
 
 
 def _proofs(right: dict[Endpoint, tuple[RightRequest, ...]]) -> frozenset[str]:

@@ -6,10 +6,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from fedperm.services import KEY_SERVER, ServiceSpec
+from fedperm.wire.digest import sha256_of
 from fedperm.wire.key_server import AccessTokenRequest, Enrolled, Enrolment
 from fedperm.wire.public_keys import from_text, text_of
 from fedperm.wire.signed import sign, verify
-from fedperm.wire.statements import ClientAssertion, EpochRecord, KeyRelease
+from fedperm.wire.statements import ClientAssertion, EnrolmentProof, EpochRecord, KeyRelease
 from fedperm_secret.schemes.paillier.keys import SecretKey
 from tests.keys.sealing import open_key
 from tests.keyserver.server import MovingClock, Server
@@ -26,12 +27,21 @@ class Member:
         self.signing = Ed25519PrivateKey.generate()
         self.sealing = X25519PrivateKey.generate()
 
-    def enrolment(self, token: str) -> Enrolment:
-        return Enrolment(
-            token=token,
-            signing_key=text_of(self.signing.public_key()),
-            sealing_key=text_of(self.sealing.public_key()),
-        )
+    @property
+    def public(self) -> str:
+        return text_of(self.signing.public_key())
+
+    def enrolment(self, token: str, /, **changes: object) -> Enrolment:
+        """Its proof is as the protocol wants it, but for the changes."""
+        members = {
+            "key": self.key,
+            "aud": self.server.authority.identity.fingerprint,
+            "token": sha256_of(token.encode()),
+            "signing_key": self.public,
+            "sealing_key": text_of(self.sealing.public_key()),
+        }
+        proof = EnrolmentProof(**{**members, **changes})
+        return Enrolment(token=token, proof=sign(proof, self.signing))
 
     async def enrol(self, token: str) -> Enrolled:
         enrolled = await self.server.api.enrol(self.key, self.enrolment(token))

@@ -63,20 +63,25 @@ class Server:
         url: str | None = None,
         **changes: Any,
     ) -> None:
-        self.database = database_in(folder, url)
+        self._place = folder, url
+        self._beside: list[Database] = []
+        self.database = database_in(*self._place)
         randomness = from_operating_system()
-        self.authority = establish(
-            IdentityStore(self.database),
-            key_encryption_key(kek) if kek else None,
-            clock,
-            randomness,
-        )
+        opened = key_encryption_key(kek) if kek else None
+        try:
+            self.authority = establish(IdentityStore(self.database), opened, clock, randomness)
+        except BaseException:
+            self.database.close()
+            raise
         parts = {
             "database": self.database,
             "authority": self.authority,
             "operator": OperatorCredential.of(OPERATOR),
             "enrolment_limit": RateLimit(1000, 1000, clock),
             "access_limit": RateLimit(1000, 1000, clock),
+            "grant_limit": RateLimit(1000, 1000, clock),
+            "call_limit": RateLimit(1000, 1000, clock),
+            "release_limit": RateLimit(1000, 1000, clock),
             "clock": clock,
             "randomness": randomness,
             "registry": CollectorRegistry(),
@@ -88,8 +93,14 @@ class Server:
         self.http = httpx.AsyncClient(transport=transport, base_url="http://key-server")
         self.api = KeyServerApi(Connection(self.http, Patience(seconds=0)))
 
+    def beside(self) -> Database:
+        """Of another process, such as a command's."""
+        self._beside.append(database_in(*self._place))
+        return self._beside[-1]
+
     def close(self) -> None:
-        self.database.close()
+        for database in (self.database, *self._beside):
+            database.close()
 
     async def send(
         self, method: str, path: str, message: Message | None = None, token: str | None = None

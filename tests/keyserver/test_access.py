@@ -1,18 +1,21 @@
 """Access tokens for those who sign a fresh assertion, once per assertion; releases for them."""
 
 import hashlib
+import json
 import re
 
 import pytest
 
 from fedperm.services import AGGREGATOR, KEY_SERVER
-from fedperm.wire.key_server import AccessTokenRequest, KeyRequest
+from fedperm.web.rate_limit import RateLimit
+from fedperm.web.requests import CREDENTIAL_BODY
+from fedperm.wire.key_server import AccessTokenRequest, KeyRequest, TokenRequest
 from fedperm.wire.public_keys import text_of
 from fedperm.wire.signed import sign, verify
 from fedperm.wire.statements import AccessToken, Manifest, SchemeSpec
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import refusal
-from tests.keyserver.server import KEY_BITS, OPERATOR, TOKEN_SECONDS
+from tests.keyserver.server import KEY_BITS, OPERATOR, TOKEN_SECONDS, Server
 
 pytestmark = pytest.mark.anyio
 
@@ -148,6 +151,19 @@ async def test_there_is_no_release_of_an_epoch_that_is_not_there(server, enrolle
     await refusal(404, "unknown-resource", server.api.release("demo", 2, token))
 
 
+async def test_a_client_is_given_the_epochs_from_its_enrolment_on(server, enrolled, clock):
+    early = await enrolled()
+    await server.api.create_epoch("demo", 2, OPERATOR)
+    late = await enrolled()
+    clock.advance(1)
+    await server.api.create_epoch("demo", 3, OPERATOR)
+    assert [(await early.release(epoch)).epoch for epoch in (1, 2, 3)] == [1, 2, 3]
+    assert [(await late.release(epoch)).epoch for epoch in (2, 3)] == [2, 3]
+    error = await refusal(403, "earlier-epoch", late.release(1))
+    assert "enrolled in epoch 2" in error.message
+    assert "checkpoint" in error.hint
+
+
 async def test_a_token_that_somebody_else_signed_is_none(server, enrolled):
     member = await enrolled()
     token = verify(await member.access(), AccessToken, server.authority.public_key)
@@ -178,3 +194,96 @@ async def test_without_its_record_a_release_does_not_leave(server, enrolled):
     answer = await server.send("POST", "/v1/keys/demo/epochs/1/releases", token=token)
     assert answer.status_code >= 500
     assert "release" not in answer.json()
+
+
+async def post(server, body: bytes):
+    return await server.http.post(
+        "/v1/access-tokens", content=body, headers={"Content-Type": "application/json"}
+    )
+
+
+async def test_the_signature_is_looked_at_before_the_rest_of_the_body(server, enrolled, clock):
+    """Whoever cannot sign does not hear what else is wrong with what he sends."""
+    member, stranger = await enrolled(), Member(server, clock)
+    for signer, status in ((stranger, 401), (member, 422)):
+        body = json.dumps({"assertion": signer.assertion(), "audience": "moon", "more": 1})
+        assert (await post(server, body.encode())).status_code == status
+    for body in (b"{}", b"[]", b'{"assertion": 1, "audience": "fedperm-keyserver"}'):
+        assert (await post(server, body)).status_code == 422
+
+
+async def test_an_assertion_that_is_none_is_told_what_is_wrong(server, enrolled):
+    member = await enrolled()
+    for text, why in (
+        (member.assertion() + "=", "without padding"),
+        (await member.access(), "signed as something else"),
+        ("a.b.c", "not a JWS"),
+    ):
+        error = await refusal(401, "unauthenticated", ask(server, text))
+        assert why in error.message
+
+
+async def test_a_used_assertion_is_not_used_up_by_a_wrong_audience(server, enrolled):
+    assertion = (await enrolled()).assertion()
+    wrong = json.dumps({"assertion": assertion, "audience": "moon"}).encode()
+    assert (await post(server, wrong)).status_code == 422
+    await ask(server, assertion)
+
+
+async def test_the_longest_right_body_is_far_below_the_limit(server, clock):
+    """Names and words as long as they may be."""
+    member = Member(server, clock, key="k" * 63)
+    member.name = "c" * 63
+    asked = AccessTokenRequest(
+        assertion=member.assertion(jti="j" * 64, iat=2**53 - 1, exp=2**53 - 1),
+        audience=KEY_SERVER.audience,
+    )
+    token = f"fpt1.{'a' * 63}.{'A' * 43}.{'0' * 64}"
+    for message in (asked, member.enrolment(token)):
+        assert len(message.model_dump_json().encode()) < CREDENTIAL_BODY / 2
+
+
+@pytest.fixture
+def limited(tmp_path, clock):
+    """Two of each at once, then one in ten seconds."""
+    few = RateLimit(2, 0.1, clock)
+    server = Server(
+        tmp_path / "limited", clock, release_limit=few, grant_limit=RateLimit(9, 1, clock)
+    )
+    yield server
+    server.close()
+
+
+async def test_a_client_is_given_so_many_keys_and_no_more(limited, clock):
+    """Each is a permanent entry of the audit log. Other clients are not held up."""
+    await limited.api.create_key("demo", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
+    one, two = [await member_of(limited, clock) for _ in range(2)]
+    token = await one.access()
+    path = "/v1/keys/demo/epochs/1/releases"
+    answers = [await limited.send("POST", path, token=token) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [201, 201, 429, 429]
+    assert answers[-1].headers["Retry-After"] == "10"
+    again = await limited.send("POST", path, token=await one.access())
+    assert again.status_code == 429, "another token is no other client"
+    await two.release(1)
+    entries = (await limited.api.audit(OPERATOR)).entries
+    assert [entry.event for entry in entries].count("key-released") == 3
+    clock.advance(10)
+    await one.release(1)
+
+
+async def test_a_client_gets_so_many_access_tokens_and_no_more(limited, clock):
+    await limited.api.create_key("demo", KeyRequest(scheme=SchemeSpec.of_bits(KEY_BITS)), OPERATOR)
+    one, two = [await member_of(limited, clock) for _ in range(2)]
+    for _ in range(9):
+        await one.access()
+    error = await refusal(429, "rate-limit", ask(limited, one.assertion()))
+    assert error.hint == "wait 1.0 s"
+    await two.access()
+
+
+async def member_of(server, clock) -> Member:
+    member = Member(server, clock)
+    minted = await server.api.mint_token("demo", TokenRequest(), OPERATOR)
+    await member.enrol(minted.token)
+    return member

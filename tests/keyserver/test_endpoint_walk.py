@@ -14,9 +14,11 @@ from fedperm.wire.statements import SchemeSpec
 from tests.keyserver.member import Member
 from tests.keyserver.refusals import problem
 from tests.keyserver.server import KEY_BITS, OPERATOR, RUN_OPERATOR, TOKEN_SECONDS
+from tests.web.unread import Unread
 
 pytestmark = pytest.mark.anyio
 
+NONCE = "0f" * 16
 WHO = (
     "nobody",
     "the run operator",
@@ -34,6 +36,8 @@ OPERATORS = (401, 401, 401, 401, 401, 401, 401, 200)
 OPERATORS_MAKES = (401, 401, 401, 401, 401, 401, 401, 201)
 IN_THE_BODY = (401, 401, 401, 401, 401, 401, 401, 401)
 """The credential is in the body, a wrong one here; the header opens nothing."""
+CLIENTS = (401, 401, 403, 401, 403, 403, 200, 401)
+ANOTHER_CLIENTS = (401, 401, 403, 401, 403, 403, 403, 401)
 CLIENTS_MAKES = (401, 401, 403, 401, 403, 403, 201, 401)
 
 TABLE = {
@@ -48,6 +52,7 @@ TABLE = {
     ("GET", "/v1/keys/{key}"): OPEN,
     ("GET", "/v1/keys/{key}/epochs/{epoch}"): OPEN,
     ("PUT", "/v1/keys/{key}/epochs/{epoch}"): OPERATORS,
+    ("DELETE", "/v1/keys/{key}/epochs/{epoch}"): OPERATORS,
     ("POST", "/v1/keys/{key}/enrolment-tokens"): OPERATORS_MAKES,
     ("GET", "/v1/keys/{key}/enrolment-tokens"): OPERATORS,
     ("DELETE", "/v1/keys/{key}/enrolment-tokens/{identifier}"): OPERATORS,
@@ -56,12 +61,14 @@ TABLE = {
     ("DELETE", "/v1/keys/{key}/clients/{client}"): OPERATORS,
     ("POST", "/v1/access-tokens"): IN_THE_BODY,
     ("POST", "/v1/keys/{key}/epochs/{epoch}/releases"): CLIENTS_MAKES,
+    ("GET", "/v1/keys/{key}/newest-epoch/{nonce}"): CLIENTS,
+    ("GET", "/v1/keys/{key}/clients/{client}/certificate"): ANOTHER_CLIENTS,
     ("GET", "/v1/audit"): OPERATORS,
 }
 
 RECORDED = {
     "a client": ["key-released"],
-    "the key operator": ["token-minted", "token-revoked"],
+    "the key operator": ["epoch-destroyed", "token-minted", "token-revoked"],
 }
 """What each of them did, by the audit log; the rest was there already."""
 
@@ -95,6 +102,7 @@ async def scene(server, enrolled, clock) -> Scene:
     tokens = (await server.api.tokens("demo", OPERATOR)).tokens
     (token,) = [token for token in tokens if not token.revoked]  # the other went with its client
     places = {"key": "demo", "epoch": "1", "identifier": token.id, "client": revoked.name}
+    places["nonce"] = NONCE
     return Scene(dict(zip(WHO, credentials, strict=True)), places, bodies(member))
 
 
@@ -141,3 +149,16 @@ def routes_of(routes: Iterable[BaseRoute]) -> set[tuple[str, str]]:
         else:
             found |= {(method, route.path) for method in route.methods - {"HEAD"}}
     return found
+
+
+async def test_nothing_is_read_of_a_body_before_the_credential_is_good(server):
+    """But where the body is the credential."""
+    places = {"key": "demo", "epoch": "2", "identifier": "a", "client": "b", "nonce": NONCE}
+    for (method, path), cells in TABLE.items():
+        body = Unread()
+        given = {"Content-Type": "application/json", "Authorization": "Bearer an-invention"}
+        answer = await server.http.request(
+            method, path.format(**places), content=body, headers=given
+        )
+        assert body.is_read == (cells is IN_THE_BODY), f"{method} {path}"
+        assert answer.status_code != 500

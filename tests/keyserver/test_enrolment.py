@@ -3,10 +3,9 @@
 import re
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from fedperm.wire.key_server import Enrolment, KeyRequest, TokenRequest
+from fedperm.wire.key_server import KeyRequest, TokenRequest
 from fedperm.wire.public_keys import text_of, to_text
 from fedperm.wire.statements import SchemeSpec
 from tests.keyserver.member import Member
@@ -100,7 +99,7 @@ async def test_a_single_use_token_with_other_keys_is_a_conflict_that_is_recorded
         await refusal(409, "conflict", other.enrol(token))
     recorded = await refusals_recorded(server)
     assert [entry["signing_key"] for entry in recorded] == [
-        other.enrolment("").signing_key for other in (thief, half_thief)
+        other.public for other in (thief, half_thief)
     ]
     assert {entry["token"] for entry in recorded} == {token.split(".")[1]}
     assert len((await server.api.clients("demo", OPERATOR)).clients) == 1
@@ -243,14 +242,21 @@ async def test_tokens_of_unknown_keys_and_unknown_tokens_are_not_found(server, m
     await refusal(404, "unknown-resource", server.api.clients("nokey", OPERATOR))
 
 
-async def test_a_sealing_key_that_seals_nothing_is_refused(server, mint):
-    """The point of order one: everybody would compute the same shared secret."""
-    enrolment = Enrolment(
-        token=await mint(),
-        signing_key=to_text(Ed25519PrivateKey.generate().public_key().public_bytes_raw()),
-        sealing_key=to_text(bytes(32)),
-    )
-    await refusal(422, "invalid-request", server.api.enrol("demo", enrolment))
+@pytest.mark.parametrize(
+    "change",
+    [{"key": "other"}, {"aud": "0" * 64}, {"token": "0" * 64}],
+    ids=["another key", "another key server", "another token"],
+)
+async def test_a_proof_is_for_one_enrolment(server, mint, member, change):
+    enrolment = member().enrolment(await mint(), **change)
+    await refusal(422, "untrusted", server.api.enrol("demo", enrolment))
+
+
+async def test_a_proof_is_signed_with_the_key_that_it_names(server, mint, member):
+    one, other = member(), member()
+    enrolment = one.enrolment(await mint(), signing_key=other.public)
+    await refusal(422, "untrusted", server.api.enrol("demo", enrolment))
+    assert (await server.api.clients("demo", OPERATOR)).clients == ()
 
 
 async def test_enrolments_are_recorded_with_who_and_by_which_token(server, mint, member):
@@ -260,4 +266,4 @@ async def test_enrolments_are_recorded_with_who_and_by_which_token(server, mint,
     assert entries["token-minted"]["token"] == token.split(".")[1]
     assert entries["token-minted"]["client"] == "hospital-a"
     assert entries["client-enrolled"]["client"] == "hospital-a"
-    assert entries["client-enrolled"]["signing_key"] == client.enrolment("").signing_key
+    assert entries["client-enrolled"]["signing_key"] == client.public

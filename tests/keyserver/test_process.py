@@ -114,5 +114,5 @@ def test_a_wrong_start_ends_with_what_is_wrong_and_what_to_do(tmp_path):
     assert ended.returncode == 2
     assert ended.stderr.splitlines() == [
         "the key-encryption key is given twice",
-        "set the file or the variable, not both",
+        "set the file, the command or the variable, not both",
     ]

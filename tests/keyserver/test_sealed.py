@@ -65,14 +65,16 @@ async def test_what_needs_a_secret_or_a_signature_answers_sealed(server, start, 
 
 
 @pytest.mark.parametrize("kek", KEKS, ids=["none", "wrong"])
-async def test_tokens_and_enrolments_need_no_secret_and_are_revocable(server, start, clock, kek):
-    """The emergency brake works without the key-encryption key."""
+async def test_nobody_is_let_in_for_rows_could_not_be_marked(server, start, clock, kek):
+    """A token that should be revoked meanwhile lets nobody in either."""
+    minted = await server.api.mint_token("demo", TokenRequest(uses=2), OPERATOR)
     sealed = start(kek=kek)
-    minted = await sealed.api.mint_token("demo", TokenRequest(uses=2), OPERATOR)
     member = Member(sealed, clock)
-    await member.enrol(minted.token)
-    assert (await sealed.api.revoke_token("demo", minted.status.id, OPERATOR)).revoked
+    await refusal(503, "sealed", sealed.api.mint_token("demo", TokenRequest(), OPERATOR))
+    await refusal(503, "sealed", member.enrol(minted.token))
+    await refusal(503, "sealed", sealed.api.revoke_token("demo", minted.status.id, OPERATOR))
     member.server = server
+    await member.enrol(minted.token)
     await member.secret_key(1)
 
 

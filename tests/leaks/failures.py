@@ -49,9 +49,11 @@ def misplaced(http: httpx.Client, url: str, operator: str, secret: str) -> int:
 
 
 def break_rows(folder: FederationFolder) -> None:
-    """What the servers read next makes no sense: mistakes of ours would look alike."""
+    """What the aggregator reads next makes no sense, and what the key server writes is not taken:
+    mistakes of ours would look alike."""
     broken = {
-        "keyserver": "UPDATE clients SET sealing_key = 'broken'",
+        "keyserver": "CREATE TRIGGER broken BEFORE INSERT ON audit_entries "
+        "BEGIN SELECT RAISE(ABORT, 'broken'); END",
         "aggregator": "UPDATE rounds SET state = 'broken'",
     }
     for server, statement in broken.items():
@@ -68,7 +70,7 @@ def crashes(http: httpx.Client, run: StandingRun) -> list[int]:
 
 
 def releases(http: httpx.Client, run: StandingRun) -> list[int]:
-    """The key server has unwrapped the key when it finds that it cannot be sealed."""
+    """The key server has unwrapped and sealed the key when it finds that it cannot record it."""
     url = f"{run.world.key_server.address}/v1/keys/{KEY}/epochs/1/releases"
     return [
         http.post(url, headers={"Authorization": f"Bearer {token}"}).status_code

@@ -102,6 +102,8 @@ def _known_client(here: World, token: str) -> KnownClient:
         insecure_for_tests=True,
         accountant="no-shuffle-rdp",
         max_epsilon=1e6,
+        accept_no_record_guarantee=True,
+        min_contributors=2,
     )
     return KnownClient(here.key_server.address, here.aggregator.address, settings)
 

@@ -41,7 +41,7 @@ def update(client: str, state: str = "included") -> dict[str, Any]:
 def client_report(client: str, upload: float) -> dict[str, Any]:
     seconds = {"train": 1.0, "randomize": 2.0, "encrypt": 3.0, "upload": upload, "decrypt": 5.0}
     sizes = {"bytes_up": 1000 + int(upload), "bytes_down": 50}
-    return {"client": client, "report": {"seconds": seconds, "test": None, **sizes}}
+    return {"client": client, "report": {"seconds": seconds, **sizes}}
 
 
 def round_told(

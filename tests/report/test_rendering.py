@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fedperm.privacy.accountant import Accountant
-from fedperm.privacy.record_level import LocalTraining
+from fedperm.privacy.record_level import LocalTraining, RecordGuarantee
 from fedperm.privacy.registry import BLANKET, DEFAULT, NO_SHUFFLE
 from fedperm.privacy.rendering import as_json, as_markdown, as_text, lines
 from fedperm.privacy.report import PrivacyReport, WholeUpdateRow, privacy_report
@@ -55,15 +55,42 @@ def test_nine_rows_always(report: PrivacyReport) -> None:
 def test_every_line_stands_in_text_and_markdown(report: PrivacyReport) -> None:
     text, markdown = flat(as_text(report)), flat(as_markdown(report))
     for line in lines(report):
-        assert f"{flat(line.unit)}: {flat(line.guarantee)}" in text
-        assert f"{flat(line.unit)} {flat(line.guarantee)}" in markdown
+        against = flat(f" holds against {line.against}") if line.against else ""
+        assert f"{flat(line.unit)}: {flat(line.guarantee)}{against}" in text
+        assert flat(f"{line.unit} {line.guarantee} {line.against}").strip() in markdown
 
 
-def test_markdown_is_a_table_of_three_columns(report: PrivacyReport) -> None:
+def test_every_row_that_protects_says_against_whom_and_no_other(report: PrivacyReport) -> None:
+    assert [bool(line.against) for line in lines(report)] == [True] * 6 + [False] * 3
+    document = json.loads(as_json(report))
+    assert list(document["against"]) == list(document["rows"])
+    assert list(document["against"].values()) == [line.against for line in lines(report)[:6]]
+
+
+def test_only_the_papers_unit_rests_on_an_honest_aggregator(report: PrivacyReport) -> None:
+    """The rest is of what the client sends, its order known: who sees that may know all else."""
+    against = report.against
+    assert against.paper_unit.startswith("an aggregator that follows the protocol")
+    assert "not against other clients, who see sums" in against.paper_unit
+    assert against.permutation_known.startswith("everybody: the aggregator and all other clients")
+    assert against.whole_update_pure == against.whole_update == "the same as row 2"
+    is_row_1 = report.rows.smaller == report.rows.paper_unit
+    assert against.smaller == f"the same as row {1 if is_row_1 else 2}"
+
+
+def test_a_record_without_a_bound_is_protected_against_nobody(report: PrivacyReport) -> None:
+    if isinstance(report.rows.record, RecordGuarantee):
+        assert "depends on other records" in report.against.record
+        assert "who has k records has rho k^2" in report.against.record
+    else:
+        assert report.against.record.startswith("nobody")
+
+
+def test_markdown_is_a_table_of_four_columns(report: PrivacyReport) -> None:
     heading, empty, *table = as_markdown(report).splitlines()
     assert heading.startswith("## ")
     assert empty == ""
-    assert {row.count("|") for row in table} == {4}
+    assert {row.count("|") for row in table} == {5}
 
 
 def test_all_three_carry_the_same_numbers(report: PrivacyReport) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fedperm.errors import BodyError
 from fedperm.run_document import RunDocument
 from fedperm.submissions import SUBMISSIONS, RoundContext
-from fedperm.uploads.form import Accepted
+from fedperm.uploads.form import Accepted, UpdateTerms
 from fedperm.wire.aggregator import RoundState, Task
 from fedperm.wire.body import Body, Tensor
 from fedperm_aggregator.rounds.phases import (
@@ -42,6 +42,9 @@ class Confirmation:
 
     def body(self, _document: RunDocument) -> Body:
         return _BODY
+
+    def glance(self, octets: memoryview, _terms: UpdateTerms) -> None:
+        _BODY.decode(octets)
 
     def examine(self, octets: memoryview, context: RoundContext) -> Accepted:
         confirmed = _BODY.decode(octets)["aggregate"].tobytes().hex()

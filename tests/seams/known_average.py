@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 
 from fedperm.axes import Axes
 from fedperm.run_document import RunDocument
-from fedperm.wire.aggregator import RunState
+from fedperm_client.ending import Ending
 from tests.client.documents import document
 from tests.client.documents import rounds as rounds_of
 from tests.client.federation import Federation, Home, drive
@@ -69,7 +69,7 @@ async def run_to_its_end(federation: Federation, homes: list[Home]) -> None:
 def check_models(homes: list[Home], rounds: int) -> None:
     """Every client was in every sum, and all hold the model that plain averaging gives."""
     for home in homes:
-        assert home.summary.state is RunState.COMPLETED
+        assert home.summary.state is Ending.COMPLETED
         assert home.summary.rounds_included == rounds
         (model,) = load_file(home.run_folder / "model.safetensors").values()
         np.testing.assert_allclose(model, known_model(rounds), rtol=0, atol=1e-12)

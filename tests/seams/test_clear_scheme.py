@@ -13,9 +13,8 @@ from fedperm.wire.model import decode_model
 from fedperm_client.errors import CeilingError
 from tests.aggregator.parties import OPERATOR as RUN_OPERATOR
 from tests.client.documents import DIGITS, document
-from tests.client.federation import KEY, drive
+from tests.client.federation import drive
 from tests.federation.wire_oracle import Integers, bounded
-from tests.keyserver.server import OPERATOR as KEY_OPERATOR
 from tests.schemes.clear import Clear, clear_scheme
 from tests.seams.known_average import INITIAL, NAMES, check_models, known_homes, known_run
 
@@ -35,9 +34,10 @@ async def test_clients_learn_the_plain_average_through_a_rotation_of_the_key(fed
     homes = await known_homes(federation, run)
     with ExitStack() as living:
         clients = [living.enter_context(home.client()) for home in homes]
+        await drive(federation, *clients, rounds=1)
+        await federation.rest()
         await drive(federation, *clients, rounds=2)
-        await federation.key_server.api.create_epoch(KEY, 2, KEY_OPERATOR)
-        await federation.put_epoch(2)
+        await federation.rotate_and_go_on(2)
         await drive(federation, *clients)
     check_models(homes, rounds=4)
     assert {record.epoch for record in homes[0].summary.history} == {1, 2}

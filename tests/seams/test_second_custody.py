@@ -13,6 +13,7 @@ from fedperm.errors import FedPermError
 from fedperm.ids import ClientName
 from fedperm.schemes.scheme import Layout, Scheme
 from fedperm_secret.custody import CUSTODIES, SHARED, Custody, Dealt
+from fedperm_secret.reader_key import ReaderKey
 from fedperm_secret.schemes.scheme import SecretHalf, SecretKey
 from tests.seams.known_average import INITIAL, check_models, known_homes, known_run, run_to_its_end
 
@@ -38,6 +39,9 @@ class Wrapped:
 
     def half(self, held: SecretKey, scheme: Scheme, layout: Layout) -> SecretHalf:
         return SHARED.half(held, scheme, layout)
+
+    def reader_key(self, held: SecretKey, scheme: Scheme) -> ReaderKey:
+        return SHARED.reader_key(held, scheme)
 
 
 def _masked(octets: bytes, label: bytes) -> bytes:

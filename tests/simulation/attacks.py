@@ -1,5 +1,7 @@
 """What somebody with a member's credentials tries, and what the protocol answers."""
 
+import json
+
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.errors import RefusedError, UnreachableError
 from fedperm.services import AGGREGATOR
@@ -74,7 +76,8 @@ class Attacks:
             await self._upload("a round to come", member, slot, place, body, {404})
 
     async def poison(self, member: Member, which: int) -> None:
-        """A member turns rogue: a value out of range, for a round that waits for its update."""
+        """A member turns rogue: masks that are no ciphertexts, which are looked at after the
+        acknowledgement, for a round that waits for its update."""
         model, session, number = self._slot(member, which), member.session, self._newest()
         if model is None or session is None or self._world.is_small:
             return
@@ -83,7 +86,7 @@ class Attacks:
         is_asked = outcome.state is RoundState.OPEN and slot.client in outcome.selected
         if is_asked and slot not in self._judge.released:
             member.is_out = True
-            body = self._judge.released[model][:-1] + b"\xff"
+            body = _without_masks(self._judge.released[model])
             await self._upload("poison", member, slot, slot, body, {200})
             member.end()
 
@@ -157,6 +160,13 @@ class Attacks:
             is_fault = refusal.status in {401, 503, 507}  # the judge looks whether it is
             return None if is_fault else refusal.status
         return 200
+
+
+def _without_masks(body: bytes) -> bytes:
+    """All bits set, where numbers below n² belong."""
+    data = 8 + int.from_bytes(body[:8], "little")
+    start, end = (data + at for at in json.loads(body[8:data])["masks"]["data_offsets"])
+    return body[:start] + b"\xff" * (end - start) + body[end:]
 
 
 def _changed(body: bytes) -> bytes:

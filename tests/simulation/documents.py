@@ -6,6 +6,7 @@ from typing import Any
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.wire.model import Parameters, decode_model
 from fedperm_client.initial_model import InitialModel, initial_model
+from tests.documents.operator import OPERATOR_KEYS, signed
 from tests.simulation import unit_task
 
 TASK = f"{Path(unit_task.__file__)}:Unit"
@@ -38,9 +39,10 @@ def document(rounds: int, signing_key: str, *, noised: bool) -> FrozenDocument:
             "give_up_after": 1000,
         },
         "key": {"key": "main", "parameters": {"key_bits": 512}, "signing_key": signing_key},
+        "operator": OPERATOR_KEYS,
         "insecure_for_tests": True,
     }
-    return FrozenDocument.of(RunDocument.model_validate(content))
+    return signed(RunDocument.model_validate(content))
 
 
 def initial_parameters() -> Parameters:

@@ -113,6 +113,8 @@ class Member(Party):
             state_directory=self.folder / "state",
             task=f"{unit_task.__file__}:Unit",
             min_key_bits=512,
+            min_contributors=2,
+            accept_no_record_guarantee=True,
             insecure_for_tests=True,
             **self._settings,
         )

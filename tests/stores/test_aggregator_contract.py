@@ -4,6 +4,7 @@ Two sets of stores share each database, so whatever holds does not hold by a loc
 """
 
 from random import Random
+from threading import Semaphore
 
 import pytest
 from sqlalchemy import func, select, text
@@ -28,6 +29,7 @@ from tests.stores.shared_run import (
 )
 
 THREADS = 8
+PATIENCE_SECONDS = 60
 
 
 @pytest.fixture
@@ -176,19 +178,23 @@ def test_events_can_be_seen_in_the_order_of_their_numbers(shared):
     misses none."""
     each, writers = 8, THREADS - 1
     first = shared.stores.events.newest()
+    written = Semaphore(0)  # a reader that does not wait for news would keep writers out for good
 
     def work(i):
         events = shared.sides[i % 2].events
         if i < writers:
             for done in range(each):
                 events.progress(FoldProgress(shared.run, 1, f"writer {i}", done, each), NOW)
-            return []
+                written.release()
+            return None
         seen = []
-        while len(seen) < each * writers:
+        for _ in range(each * writers):
+            assert written.acquire(timeout=PATIENCE_SECONDS), "a writer has failed"
             seen += events.of_all(seen[-1].event.id if seen else first)
         return seen
 
-    seen = at_once(THREADS, work)[writers]
+    *failures, seen = at_once(THREADS, work)
+    assert failures == [None] * writers
     numbers = [happening.event.id for happening in seen]
     assert numbers == sorted(set(numbers))
     for i in range(writers):

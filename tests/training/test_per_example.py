@@ -47,6 +47,46 @@ def test_all_paths_agree_with_a_loop(model, clip_norm):
     np.testing.assert_allclose(by_vmap, expected, rtol=1e-11, atol=1e-13 * min(clip_norm, 1))
 
 
+class Steep(nn.Module):
+    """The gradient of a record whose first input is 0 holds NaN or infinity."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(FEATURES, CLASSES)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return self.layer(inputs) * (inputs[:, :1] * self.layer.weight[0, 0]).abs().sqrt()
+
+
+@pytest.mark.parametrize("at_0", [0, 7])
+def test_a_gradient_that_is_not_finite_counts_as_zero(at_0):
+    """The mean is still over all records: one gradient of zero among them, which has norm 0 <= G,
+    so that replacing the record moves the mean by no more than 2G/m, as any other."""
+    module = filled(Steep(), seed=1)
+    inputs, labels = batch(8, seed=2)
+    inputs[at_0, 0] = 0.0
+    others = [record for record in range(8) if record != at_0]
+    whole = mean_clipped_gradient(module, inputs, labels, 0.5)
+    without = mean_clipped_gradient(module, inputs[others], labels[others], 0.5)
+    alone = mean_clipped_gradient(module, inputs[at_0:][:1], labels[at_0:][:1], 0.5)
+    np.testing.assert_allclose(whole, without * 7 / 8, rtol=1e-12, atol=1e-15)
+    assert not alone.any()
+
+
+@pytest.mark.parametrize("loss", [functional.cross_entropy, same_loss], ids=["closed", "vmap"])
+def test_a_norm_that_is_not_finite_counts_as_zero(loss):
+    """Inputs are finite, their squares are not; the model's outputs may be none at all."""
+    module = filled(linear(bias=True), seed=1).double()
+    inputs, labels = batch(8, seed=2)
+    inputs = inputs.double()
+    inputs[3] = 1e200
+    inputs[5] = torch.tensor([1e308, -1e308], dtype=torch.float64).repeat(FEATURES)[:FEATURES]
+    others = [0, 1, 2, 4, 6, 7]
+    whole = mean_clipped_gradient(module, inputs, labels, 0.5, loss)
+    without = mean_clipped_gradient(module, inputs[others], labels[others], 0.5, loss)
+    np.testing.assert_allclose(whole, without * 6 / 8, rtol=1e-12, atol=1e-15)
+
+
 def test_without_clipping_it_is_torchs_own_gradient():
     module = filled(perceptron(), seed=3).double()
     inputs, labels = batch(25, seed=4)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from fedperm.wire.aggregator import KeyEpoch, RoundReport, RunState
 from fedperm.wire.digest import sha256_of
+from fedperm_cli.audit.log import read_log
 from fedperm_cli.federation.folder import make_folder
 from fedperm_cli.federation.launcher import Launcher
 from fedperm_cli.federation.operation import Operators
-from fedperm_cli.federation.processes import Processes
-from fedperm_cli.keys.audit import read_log
+from fedperm_cli.federation.processes import Processes, RunningProcess
 from fedperm_client.summary import Summary
 from tests.chaos.faults import Fault, RequestLine, no_faults
 from tests.chaos.network import Network
@@ -43,9 +43,9 @@ def finish(path: Path) -> Ending:
     uploads = UploadDigests()
     with Processes(folder.logs) as processes, Network(uploads) as network:
         here = World(Launcher(folder, processes, insecure_for_tests=True))
-        here.operate(_add_epoch)
         link = network.link(here.aggregator.address, no_faults)
-        demo_summaries = _play(here, "demo", (*OLD_CLIENTS, NEWCOMER), aggregator_url=link)
+        refusal = _refuse_newcomer(here)
+        demo_summaries = _play_demo(here, link)
         demo = _rounds(here)
         sealed_summaries = _play(here, "sealed", OF_SEALED)
         return Ending(
@@ -56,7 +56,28 @@ def finish(path: Path) -> Ending:
             sealed_summaries=sealed_summaries,
             uploads=dict(uploads.seen),
             audit=here.operate(lambda operators: read_log(operators.keys)),
+            refusal=refusal,
         )
+
+
+def _refuse_newcomer(here: World) -> str:
+    """All that it says."""
+    (newcomer,) = _start(here, "demo", (NEWCOMER,))
+    assert newcomer.wait(60) == 1
+    return newcomer.log.read_text()
+
+
+def _play_demo(here: World, link: str) -> dict[str, Summary]:
+    """The open round is finished under its key; the next one is under another."""
+    here.operate(lambda operators: operators.runs.api.stop("demo", operators.runs.token))
+    clients = _start(here, "demo", OLD_CLIENTS, aggregator_url=link)
+    here.wait_until(
+        lambda: [one.outcome.state.is_settled for one in _rounds(here)] == [True, True],
+        "end of the open round",
+    )
+    here.operate(_add_epoch)
+    here.operate(lambda operators: operators.runs.api.resume("demo", operators.runs.token))
+    return _finished(here, OLD_CLIENTS, clients)
 
 
 async def _add_epoch(operators: Operators) -> None:
@@ -65,9 +86,20 @@ async def _add_epoch(operators: Operators) -> None:
     await runs.api.put_key_epoch("demo", NEW_EPOCH, KeyEpoch(record=signed.record), runs.token)
 
 
-def _play(here: World, run: str, names: tuple[str, ...], **settings: str) -> dict[str, Summary]:
+def _play(here: World, run: str, names: tuple[str, ...]) -> dict[str, Summary]:
+    return _finished(here, names, _start(here, run, names))
+
+
+def _start(here: World, run: str, names: tuple[str, ...], **settings: str) -> list[RunningProcess]:
+    """Without a pin: nobody signed documents then."""
     here.run = run
-    clients = [here.start_client(name, max_epsilon=1000, **settings) for name in names]
+    unpinned = {"operator_fingerprint": "", **settings}
+    return [here.start_client(name, max_epsilon=1000, **unpinned) for name in names]
+
+
+def _finished(
+    here: World, names: tuple[str, ...], clients: list[RunningProcess]
+) -> dict[str, Summary]:
     assert here.wait_for_end() is RunState.COMPLETED
     assert {client.wait(60) for client in clients} == {0}
     return {name: here.summary(name) for name in names}

@@ -7,7 +7,7 @@ from pathlib import Path
 from fedperm.privacy.ledger import read_lines
 from fedperm.wire.aggregator import RoundReport
 from fedperm.wire.digest import sha256_of
-from fedperm_cli.keys.audit import VerifiedLog
+from fedperm_cli.audit.log import VerifiedLog
 from fedperm_client.summary import Summary
 
 ARCHIVE = Path(__file__).with_name("deployment.tar.gz")
@@ -25,7 +25,8 @@ def unpack(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Ending:
-    """`uploads`: digests of all that clients of `demo` have sent since, by client and round."""
+    """`uploads`: digests of all that clients of `demo` have sent since, by client and round;
+    `refusal`: why a newcomer did not join it."""
 
     folder: Path
     demo: tuple[RoundReport, ...]
@@ -34,6 +35,7 @@ class Ending:
     sealed_summaries: dict[str, Summary]
     uploads: dict[tuple[str, int], set[str]]
     audit: VerifiedLog
+    refusal: str
 
 
 @dataclass(frozen=True)

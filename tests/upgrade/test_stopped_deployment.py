@@ -38,10 +38,16 @@ def test_the_open_round_counts_what_was_stored_and_the_run_goes_on(ending):
 
 
 def test_all_clients_end_with_the_same_model(ending):
-    """Also the newcomer, who replays what the old version published."""
     summaries = ending.demo_summaries.values()
     assert {(summary.state, summary.rounds) for summary in summaries} == {(RunState.COMPLETED, 3)}
     assert len({summary.parameters_sha256 for summary in summaries}) == 1
+
+
+def test_a_newcomer_is_told_that_it_comes_too_late_and_holds_nobody_up(ending):
+    """It enrolled in epoch 2, and round 1 is under epoch 1; clients of that version had no model to
+    vouch for."""
+    assert "came too late for the run, which is of fedperm/1" in ending.refusal
+    assert set(ending.demo_summaries) == set(OLD_CLIENTS)
 
 
 def test_an_update_that_never_arrived_is_sent_as_it_is(ending, old):

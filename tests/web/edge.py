@@ -6,7 +6,7 @@ import re
 from typing import Annotated
 
 import httpx
-from fastapi import FastAPI, Query, Request
+from fastapi import FastAPI, Query, Request, Response
 from prometheus_client import CollectorRegistry
 
 from fedperm.errors import (
@@ -17,7 +17,10 @@ from fedperm.errors import (
     UnauthenticatedError,
 )
 from fedperm.services import AGGREGATOR
-from fedperm.web.credentials import Bearer
+from fedperm.web.connections import vouch_for
+from fedperm.web.credentials import Bearer, presented
+from fedperm.web.json_body import sent
+from fedperm.web.requests import CREDENTIAL_BODY, BodyLimits
 from fedperm.web.service import build_service
 from fedperm.wire.message import Message
 
@@ -35,12 +38,18 @@ class Thing(Message):
     share: float
 
 
+async def anybody() -> None:
+    """Admits everybody."""
+
+
 def edge_service(ready=lambda: None) -> FastAPI:
     app = build_service(
         AGGREGATOR,
         ready=ready,
         registry=CollectorRegistry(),
-        bulk=re.compile(r"/bulk/[a-z]+"),
+        limits=BodyLimits(
+            bulk=re.compile(r"/bulk/[a-z]+"), lengths={re.compile("/tokens"): CREDENTIAL_BODY}
+        ),
     )
 
     @app.get("/errors/{name}")
@@ -59,10 +68,6 @@ def edge_service(ready=lambda: None) -> FastAPI:
     def full() -> None:
         raise OSError(errno.ENOSPC, "no space")
 
-    @app.put("/things")
-    def put_thing(thing: Thing) -> Thing:
-        return thing
-
     @app.get("/numbers")
     def number(n: Annotated[int, Query(ge=0)]) -> int:
         return n
@@ -75,7 +80,36 @@ def edge_service(ready=lambda: None) -> FastAPI:
     async def bulk(request: Request) -> int:
         return sum([len(chunk) async for chunk in request.stream()])
 
+    _take_bodies(app)
+    _tell_of_connections(app)
     return app
+
+
+def _take_bodies(app: FastAPI) -> None:
+    @app.put("/things")
+    def put_thing(thing: Annotated[Thing, sent(Thing, after=anybody)]) -> Thing:
+        return thing
+
+    @app.put("/my-things")
+    def put_my_thing(
+        request: Request, thing: Annotated[Thing, sent(Thing, after=presented)]
+    ) -> Thing:
+        vouch_for(request)
+        return thing
+
+    @app.put("/tokens")
+    def put_token(thing: Annotated[Thing, sent(Thing, after=anybody)]) -> Thing:
+        return thing
+
+
+def _tell_of_connections(app: FastAPI) -> None:
+    @app.get("/long")
+    def long(octets: int) -> Response:
+        return Response(bytes(octets))
+
+    @app.get("/address")
+    def address(request: Request) -> str:
+        return f"{request.client.host} {request.url.scheme}" if request.client else ""
 
 
 def caller(app: FastAPI) -> httpx.AsyncClient:

@@ -3,15 +3,19 @@
 import json
 import resource
 import socket
+import ssl
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
 from fedperm.web.connections import REFUSED_SECONDS, ConnectionLimits, guarded
+from fedperm.web.proxies import TrustedProxies
+from tests.keyserver.certificates import write_certificate
 from tests.web.edge import edge_service
 from tests.web.test_serving import PATIENCE_SECONDS, _handlers_as_before, while_serving
 
@@ -56,8 +60,8 @@ def drip_until_cut(connection: socket.socket, octet: bytes) -> float:
     return time.monotonic() - start
 
 
-def visiting(folder: Path, work, limits: ConnectionLimits = HASTY) -> None:
-    while_serving(edge_service(), folder, work, limits=limits)
+def visiting(folder: Path, work, limits: ConnectionLimits = HASTY, **options) -> None:
+    while_serving(edge_service(), folder, work, limits=limits, **options)
 
 
 @pytest.mark.parametrize("before", [b"", b"GET /livez HTTP/1.1\r\nHost: e", LIVE + b"GET /"])
@@ -145,6 +149,188 @@ def test_one_connection_too_many_is_told_so_and_far_too_many_are_cut_off(tmp_pat
     visiting(tmp_path, work)
 
 
+BOTH_LENGTHS = (
+    b"PUT /things HTTP/1.1\r\nHost: edge\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+)
+
+
+def test_after_two_lengths_the_connection_is_closed(tmp_path: Path):
+    """Where the next request begins is in doubt: what looks like one is not answered."""
+
+    def work(address: tuple[str, int]) -> None:
+        with connected(address) as connection:
+            connection.sendall(BOTH_LENGTHS + LIVE)
+            answer = b"".join(iter(lambda: connection.recv(4096), b""))
+            assert answer.startswith(b"HTTP/1.1 422")
+            assert answer.count(b"HTTP/1.1") == 1
+
+    visiting(tmp_path, work)
+
+
+LONG = b"GET /long?octets=%d HTTP/1.1\r\nHost: edge\r\n\r\n"
+UNREAD = ConnectionLimits(most=1, unread_seconds=1.0)
+
+
+@contextmanager
+def narrow(address: tuple[str, int], tls: bool) -> Iterator[socket.socket]:
+    """A connection that takes a few kilobytes, and then only what is read."""
+    with socket.socket() as plain:
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 12)
+        plain.settimeout(PATIENCE_SECONDS)
+        plain.connect(address)
+        if not tls:
+            yield plain
+            return
+        trusting = ssl.create_default_context()
+        trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+        with trusting.wrap_socket(plain) as connection:
+            yield connection
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+@pytest.mark.parametrize("octets", [50_000, 5_000_000], ids=["in the kernel", "beyond it"])
+def test_whoever_does_not_read_an_answer_loses_the_place(tmp_path: Path, octets: int, tls: bool):
+    """There is one, so that a newcomer has to wait for it, and gets it long before an idle
+    connection is closed."""
+
+    def work(address: tuple[str, int]) -> None:
+        with narrow(address, tls) as unread:
+            unread.sendall(LONG % octets)
+            _until_alive(address, tls)
+
+    options = {}
+    if tls:
+        certificate, key = write_certificate(tmp_path)
+        options = {"tls_certificate": certificate, "tls_key": key}
+    visiting(tmp_path, work, UNREAD, **options)
+
+
+def test_whoever_reads_an_answer_drop_by_drop_loses_the_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Also where the kernel does not look after it."""
+    monkeypatch.delattr(socket, "TCP_USER_TIMEOUT", raising=False)
+    enough = Event()
+
+    def drip(unread: socket.socket) -> None:
+        with suppress(OSError):
+            while not enough.wait(0.05) and unread.recv(1 << 8):
+                pass
+
+    def work(address: tuple[str, int]) -> None:
+        with narrow(address, tls=False) as unread:
+            unread.sendall(LONG % 5_000_000)
+            dripping = Thread(target=drip, args=(unread,))
+            dripping.start()
+            try:
+                _until_alive(address)
+            finally:
+                enough.set()
+                dripping.join()
+
+    visiting(tmp_path, work, UNREAD)
+
+
+def test_whoever_reads_slowly_gets_the_whole_answer(tmp_path: Path):
+    """It takes longer than the time in which something must be read."""
+    octets = 400_000
+
+    def work(address: tuple[str, int]) -> None:
+        with narrow(address, tls=False) as slow:
+            slow.sendall(LONG % octets)
+            got, start = 0, time.monotonic()
+            while got < octets:
+                chunk = slow.recv(1 << 13)
+                assert chunk, f"cut off after {got}"
+                got += len(chunk)
+                time.sleep(0.03)
+            assert time.monotonic() - start > UNREAD.unread_seconds
+
+    visiting(tmp_path, work, UNREAD)
+
+
+FEW_STRANGERS = ConnectionLimits(most=50, most_strangers=4)
+MINE = (
+    b"PUT /my-things HTTP/1.1\r\nHost: edge\r\nAuthorization: Bearer abc\r\n"
+    b'Content-Type: application/json\r\nContent-Length: 23\r\n\r\n{"count":1,"share":2.0}'
+)
+
+
+def test_strangers_of_one_address_do_not_take_all_places(tmp_path: Path):
+    """Whoever has shown a credential is none, as long as the connection lasts."""
+
+    def work(address: tuple[str, int]) -> None:
+        with ExitStack() as stack:
+            known = [stack.enter_context(connected(address)) for _ in range(4)]
+            for connection in known:
+                connection.sendall(MINE)
+                assert status_of(connection) == 200
+            strangers = [stack.enter_context(connected(address)) for _ in range(4)]
+            assert all(is_alive(connection) for connection in strangers)
+            _told_to_wait(stack.enter_context(connected(address)))
+            assert all(is_alive(connection) for connection in (*known, *strangers))
+            strangers[0].sendall(MINE)
+            assert status_of(strangers[0]) == 200
+            _until_alive(address)
+        _until_alive(address)
+
+    visiting(tmp_path, work, FEW_STRANGERS)
+
+
+def test_behind_a_proxy_everybody_has_one_address_and_none_is_counted(tmp_path: Path):
+    def work(address: tuple[str, int]) -> None:
+        with ExitStack() as stack:
+            crowd = [stack.enter_context(connected(address)) for _ in range(20)]
+            assert all(is_alive(connection) for connection in crowd)
+
+    proxies = TrustedProxies.named("127.0.0.0/8")
+    visiting(tmp_path, work, FEW_STRANGERS, proxies=proxies)
+
+
+FORWARDED = (
+    b"GET /address HTTP/1.1\r\nHost: edge\r\nX-Forwarded-For: 198.51.100.1, 203.0.113.9\r\n"
+    b"X-Forwarded-Proto: https\r\n\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("proxies", "seen"),
+    [
+        ("", b'"127.0.0.1 http"'),
+        ("10.0.0.0/8", b'"127.0.0.1 http"'),
+        ("127.0.0.1", b'"203.0.113.9 https"'),
+        ("127.0.0.0/8, 203.0.113.9", b'"198.51.100.1 https"'),
+    ],
+)
+def test_only_a_trusted_proxy_says_whose_request_it_is(tmp_path: Path, proxies: str, seen: bytes):
+    """The last address that is no proxy's: what stands before it may be anybody's invention."""
+
+    def work(address: tuple[str, int]) -> None:
+        with connected(address) as connection:
+            connection.sendall(FORWARDED)
+            answer = HTTPResponse(connection)
+            answer.begin()
+            assert answer.read() == seen
+
+    visiting(tmp_path, work, proxies=TrustedProxies.named(proxies))
+
+
+def test_an_upgrade_is_answered_once_and_not_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    upgrade = LIVE[:-2] + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+
+    def work(address: tuple[str, int]) -> None:
+        with connected(address) as connection:
+            for _ in range(3):
+                connection.sendall(upgrade)
+                assert status_of(connection) == 200
+
+    visiting(tmp_path, work)
+    assert [record for record in caplog.records if record.levelname == "WARNING"] == []
+
+
 def _told_to_wait(connection: socket.socket) -> None:
     connection.sendall(LIVE)
     answer = b""
@@ -170,11 +356,11 @@ def _is_cut_off(connection: socket.socket) -> bool:
         return True
 
 
-def _until_alive(address: tuple[str, int]) -> None:
+def _until_alive(address: tuple[str, int], tls: bool = False) -> None:
     """When the others have left there is room again."""
     end = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < end:
-        with connected(address) as connection:
+        with narrow(address, tls) as connection:
             try:
                 if is_alive(connection):
                     return

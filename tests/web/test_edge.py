@@ -7,9 +7,9 @@ import re
 import pytest
 
 from fedperm.errors import SealedError
-from fedperm.web.requests import SMALL_BODY
-from fedperm.wire.message import MOST_NAMED
+from fedperm.web.requests import CREDENTIAL_BODY, SMALL_BODY
 from tests.web.edge import caller, edge_service
+from tests.web.unread import Unread
 
 pytestmark = pytest.mark.anyio
 
@@ -108,18 +108,77 @@ async def test_json_of_another_form_is_refused_and_not_repeated(http, body):
     assert response.json()["errors"]
 
 
-async def test_ten_thousand_mistakes_are_not_all_told(http):
+async def test_of_a_thousand_mistakes_the_first_is_told(http):
     """A short answer to a long body: nobody gets megabytes for kilobytes."""
-    wrong = json.dumps({f"{number}": 1 for number in range(10_000)} | {"x" * 50_000: 1})
+    wrong = json.dumps({f"{number}": 1 for number in range(1000)} | {"count": 1, "share": "2"})
     response = await http.put("/things", content=wrong, headers=JSON)
     assert problem(response) == "invalid-request"
-    assert len(response.json()["errors"]) == MOST_NAMED
-    assert len(response.content) < 10_000
+    told = {"at": "body.0", "problem": "Extra inputs are not permitted"}
+    assert response.json()["errors"] == [told]
+    assert len(response.content) < 1_000
+    response = await http.put("/things", content='{"count": "1", "share": "2"}', headers=JSON)
+    assert [e["at"] for e in response.json()["errors"]] == ["body.count"]
 
 
 async def test_the_name_of_a_member_is_told_in_part(http):
-    response = await http.put("/things", content=json.dumps({"x" * 50_000: 1}), headers=JSON)
+    response = await http.put("/things", content=json.dumps({"x" * 15_000: 1}), headers=JSON)
     assert len(response.content) < 2_000
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b'{"count": 1, "share": 2.0, "count": 3}', "twice"),
+        ('{"count": 1, "share": 2.0}'.encode("utf-16"), "UTF-8"),
+        (b'\xef\xbb\xbf{"count": 1, "share": 2.0}', "not JSON"),
+        (b"[" * 5000, "nested too deeply|not JSON"),
+    ],
+    ids=["a member twice", "UTF-16", "a byte order mark", "nested"],
+)
+async def test_json_that_readers_understand_differently_is_refused(http, body, why):
+    response = await http.put("/things", content=body, headers=JSON)
+    assert problem(response) == "invalid-request"
+    assert re.search(why, response.json()["detail"])
+
+
+@pytest.mark.parametrize("media_type", [None, "text/plain", "application/octet-stream"])
+async def test_a_body_that_does_not_say_it_is_json_is_told_so(http, media_type):
+    given = {} if media_type is None else {"Content-Type": media_type}
+    response = await http.put("/things", content=b'{"count": 1, "share": 2.0}', headers=given)
+    assert (response.status_code, problem(response)) == (415, "media-type")
+    assert response.json()["hint"] == "send the header Content-Type: application/json"
+
+
+async def test_nothing_is_read_of_a_body_without_a_credential(http):
+    refused = Unread()
+    response = await http.put("/my-things", content=refused, headers=JSON)
+    assert (response.status_code, refused.is_read) == (401, False)
+    admitted = Unread(b'{"count": 1, "share": 2.0}')
+    bearer = {"Authorization": "Bearer abc"}
+    response = await http.put("/my-things", content=admitted, headers=JSON | bearer)
+    assert (response.status_code, admitted.is_read) == (200, True)
+
+
+async def test_a_body_that_holds_a_credential_is_shorter_than_others(http):
+    """The length is looked at before anything else, stated or not."""
+    for octets, status in ((CREDENTIAL_BODY, 422), (CREDENTIAL_BODY + 1, 413)):
+        assert (
+            await http.put("/tokens", content=b"x" * octets, headers=JSON)
+        ).status_code == status
+        unstated = Unread(b"x" * octets)
+        assert (await http.put("/tokens", content=unstated, headers=JSON)).status_code == status
+    stated = Unread()
+    length = {"Content-Length": str(CREDENTIAL_BODY + 1)}
+    response = await http.put("/tokens", content=stated, headers=JSON | length)
+    assert (response.status_code, stated.is_read) == (413, False)
+
+
+async def test_two_lengths_are_one_too_many(http):
+    both = {"Content-Length": "2", "Transfer-Encoding": "chunked"}
+    response = await http.put("/things", content=Unread(), headers=JSON | both)
+    assert problem(response) == "invalid-request"
+    assert "Transfer-Encoding" in response.json()["detail"]
+    assert response.headers["Connection"] == "close"
 
 
 async def test_json_of_the_right_form_is_taken(http):
@@ -161,7 +220,7 @@ async def test_a_tame_request_id_is_kept_and_a_wild_one_replaced(http):
 async def test_health_says_what_is_wrong(http):
     assert (await http.get("/livez")).json() == {"status": "ok"}
     assert (await http.get("/readyz")).json() == {"status": "ok"}
-    assert (await http.get("/version")).json()["protocol"] == "fedperm/2"
+    assert (await http.get("/version")).json()["protocol"] == "fedperm/3"
 
     def sealed():
         raise SealedError("no key-encryption key", "give it")

@@ -50,7 +50,7 @@ def while_serving(
     def visit() -> None:
         try:
             until(address.exists)
-            host, port = address.read_text().removeprefix("http://").split(":")
+            host, port = address.read_text().partition("://")[2].split(":")
             work((host, int(port)))
         except BaseException as problem:
             problems.append(problem)

@@ -14,19 +14,24 @@ from prometheus_client import CollectorRegistry
 
 from fedperm.blobs.store import BlobStore
 from fedperm.clock import Clock
+from fedperm.dashboard.dashboard import Dashboard
+from fedperm.dashboard.entrance import by_token
+from fedperm.dashboard.reading import without_a_key
+from fedperm.dashboard.routes import add_dashboard
 from fedperm.database import Database
+from fedperm.run_document import LONGEST_DOCUMENT
+from fedperm.run_notifier import RunNotifier
 from fedperm.services import AGGREGATOR
 from fedperm.submissions import SUBMISSIONS
 from fedperm.web.credentials import OperatorCredential
 from fedperm.web.documentation import problems
 from fedperm.web.rate_limit import RateLimit
+from fedperm.web.requests import CREDENTIAL_BODY, BodyLimits
 from fedperm.web.service import build_service
 from fedperm_aggregator.authorization import Authorization
 from fedperm_aggregator.background import BackgroundLoop
-from fedperm_aggregator.dashboard.dashboard import LOGIN_BURST, LOGINS_PER_SECOND, Dashboard
-from fedperm_aggregator.dashboard.live import Live
-from fedperm_aggregator.dashboard.observer import Sources
-from fedperm_aggregator.dashboard.sessions import Sessions
+from fedperm_aggregator.checkpoints import Checkpoints
+from fedperm_aggregator.dashboard_source import OwnRuns
 from fedperm_aggregator.event_fanout import EventFanout, Watcher
 from fedperm_aggregator.event_stream import EventStream
 from fedperm_aggregator.housekeeping import Housekeeping
@@ -42,9 +47,15 @@ from fedperm_aggregator.presence import Attendance, Presence
 from fedperm_aggregator.records import JobKind
 from fedperm_aggregator.rounds.results import Rounds
 from fedperm_aggregator.rounds.scheduler import Scheduler
-from fedperm_aggregator.routes import dashboard, events, participants, rounds, runs, submissions
+from fedperm_aggregator.routes import (
+    checkpoints,
+    events,
+    participants,
+    rounds,
+    runs,
+    submissions,
+)
 from fedperm_aggregator.run_documents import RunDocuments
-from fedperm_aggregator.run_notifier import RunNotifier
 from fedperm_aggregator.runs import Runs
 from fedperm_aggregator.services import Services
 from fedperm_aggregator.settings import AggregatorSettings
@@ -95,22 +106,30 @@ def build_app(parts: Parts) -> FastAPI:
         AGGREGATOR,
         ready=ready,
         registry=registry,
-        bulk=_bulk(),
+        limits=_body_limits(),
         lifespan=lambda _app: _running(services.background, parts.settings.tick_seconds),
     )
     app.state.services = services
-    routers = [routes.router for routes in (runs, participants, rounds, events)]
+    routers = [routes.router for routes in (runs, participants, rounds, checkpoints, events)]
     for router in (*routers, *map(submissions.router_of, SUBMISSIONS.values())):
         app.include_router(router, responses=problems(401, 403, 404, 409))
     if parts.settings.dashboard:
-        app.include_router(dashboard.router)
+        add_dashboard(app, services.dashboard)
     return app
 
 
-def _bulk() -> re.Pattern[str]:
-    """Paths of bodies that are long and no JSON."""
-    paths = "|".join(re.escape(kind.path) for kind in SUBMISSIONS.values())
-    return re.compile(rf"/v1/runs/[^/]+/(initial-model|rounds/[^/]+/({paths})/[^/]+)")
+def _body_limits() -> BodyLimits:
+    """Of bodies that are long: those that are no JSON, and documents, which operators send. And of
+    the login, whose body is the credential."""
+    kinds = (kind.path for kind in SUBMISSIONS.values())
+    paths = "|".join(map(re.escape, (*kinds, checkpoints.SEALED)))
+    return BodyLimits(
+        bulk=re.compile(rf"/v1/runs/[^/]+/(initial-model|rounds/[^/]+/({paths})/[^/]+)"),
+        lengths={
+            re.compile("/v1/runs/[^/]+"): LONGEST_DOCUMENT,
+            re.compile("/dashboard/login"): CREDENTIAL_BODY,
+        },
+    )
 
 
 @asynccontextmanager
@@ -140,7 +159,7 @@ def _services(parts: Parts, common: _Common, registry: CollectorRegistry) -> Ser
     of_runs = _runs(parts, c)
     of_rounds = Rounds(c.stores, c.documents, c.blobs, who, c.presence, clock)
     return Services(
-        authorization=Authorization(parts.operator, c.documents, clock),
+        authorization=Authorization(parts.operator, c.documents, clock, _calls(parts)),
         runs=of_runs,
         participants=who,
         polls=_polls(parts, c, who),
@@ -148,23 +167,30 @@ def _services(parts: Parts, common: _Common, registry: CollectorRegistry) -> Ser
             c.stores, c.documents, c.blobs, c.presence, clock, parts.settings.body_idle_seconds
         ),
         rounds=of_rounds,
+        checkpoints=Checkpoints(
+            c.stores, c.documents, c.blobs, who, parts.settings.body_idle_seconds
+        ),
         events=EventStream(c.stores, c.notifier),
         background=_background(parts, c, registry),
         lane=Lane(THREADS // 2),
         notifier=c.notifier,
-        dashboard=_dashboard(
-            parts, c, Sources(c.stores, c.documents, of_runs, of_rounds, who, clock)
-        ),
+        dashboard=_dashboard(parts, c, OwnRuns(c.stores, c.documents, of_runs, of_rounds, who)),
     )
 
 
-def _dashboard(parts: Parts, common: _Common, sources: Sources) -> Dashboard:
-    seconds, clock = parts.settings.session_seconds, parts.clock
-    return Dashboard(
-        sessions=Sessions(parts.operator, clock, parts.randomness, seconds),
-        logins=RateLimit(LOGIN_BURST, LOGINS_PER_SECOND, clock),
-        live=Live(sources, common.notifier),
-        sources=sources,
+def _calls(parts: Parts) -> RateLimit:
+    return RateLimit(parts.settings.call_burst, parts.settings.calls_per_second, parts.clock)
+
+
+def _dashboard(parts: Parts, common: _Common, source: OwnRuns) -> Dashboard:
+    return Dashboard.of(
+        source,
+        without_a_key,
+        by_token(parts.operator),
+        common.notifier,
+        parts.clock,
+        parts.randomness,
+        parts.settings.session_seconds,
     )
 
 

@@ -11,6 +11,7 @@ from fedperm.ids import ClientName, RunName
 from fedperm.run_document import FrozenDocument
 from fedperm.services import AGGREGATOR
 from fedperm.web.credentials import OperatorCredential, TokenVerifier
+from fedperm.web.rate_limit import RateLimit
 from fedperm.wire.public_keys import KeyText, signing_key
 from fedperm.wire.signed import unverified
 from fedperm.wire.statements import AccessToken
@@ -35,7 +36,8 @@ class Authorization:
     """The signing key is in the run's document: no route to the key server is needed.
 
     A token is judged once. Of those that were found good the hash is remembered, so that hundreds
-    of heartbeats a second need neither the database nor a thread; time is checked every time.
+    of heartbeats a second need neither the database nor a thread; time is checked every time. So is
+    how often the client calls, whatever it asks for.
     """
 
     def __init__(
@@ -43,11 +45,13 @@ class Authorization:
         operator: OperatorCredential,
         documents: RunDocuments,
         clock: Clock,
+        calls: RateLimit,
         most_remembered: int = MOST_REMEMBERED,
     ) -> None:
         self._operator = operator
         self._documents = documents
         self._clock = clock
+        self._calls = calls
         self._remembered: OrderedDict[_Case, AccessToken | None] = OrderedDict()
         self._most_remembered = most_remembered
         self._lock = Lock()
@@ -90,6 +94,7 @@ class Authorization:
         if token is None:
             return None
         token.check_time(self._clock.now())
+        self._calls.take(f"{token.iss}/{token.key}/{token.sub}")
         return Participant(token.sub, token.cnf.jwk.x)
 
     def _judge(self, bearer: str, run: RunName) -> AccessToken | None:

@@ -4,12 +4,12 @@ import asyncio
 import logging
 
 from fedperm.errors import BusyError
+from fedperm.run_notifier import RunNotifier
 from fedperm_aggregator.event_fanout import EventFanout
 from fedperm_aggregator.housekeeping import Housekeeping
 from fedperm_aggregator.jobs.runner import JobRunner
 from fedperm_aggregator.presence import Attendance
 from fedperm_aggregator.rounds.scheduler import Scheduler
-from fedperm_aggregator.run_notifier import RunNotifier
 
 log = logging.getLogger(__name__)
 

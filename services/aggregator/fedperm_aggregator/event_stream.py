@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from fedperm.ids import RunName
+from fedperm.run_notifier import RunNotifier
 from fedperm.wire.events import Event
-from fedperm_aggregator.run_notifier import RunNotifier
 from fedperm_aggregator.stores import Stores
 
 KEEP_ALIVE_SECONDS = 15.0

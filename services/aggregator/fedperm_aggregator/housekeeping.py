@@ -58,4 +58,6 @@ class Housekeeping:
             for number, sha256 in self._stores.rounds.aggregates(run).items()
         }
         model = {blob_names.initial_model(run)} if self._stores.runs.has_model(run) else set()
-        return submissions | aggregates | model
+        offered = self._stores.checkpoints.offered(run)
+        checkpoint = set() if offered is None else {blob_names.checkpoint(offered)}
+        return submissions | aggregates | model | checkpoint

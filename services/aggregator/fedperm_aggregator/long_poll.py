@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fedperm.clock import Clock
 from fedperm.errors import BusyError
 from fedperm.ids import ClientName, RoundNumber, RunName
+from fedperm.run_notifier import RunNotifier
 from fedperm.wire.aggregator import Task, TaskKind
 from fedperm_aggregator.authorization import Participant
 from fedperm_aggregator.participants import Participants
@@ -20,7 +21,6 @@ from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.records import Progress
 from fedperm_aggregator.rounds.tasks import next_task
 from fedperm_aggregator.run_documents import RunDocuments
-from fedperm_aggregator.run_notifier import RunNotifier
 from fedperm_aggregator.stores import Stores
 
 log = logging.getLogger(__name__)

@@ -269,6 +269,37 @@ class NewSubmission:
 
 
 @dataclass(frozen=True)
+class NewerEpoch:
+    """Of the run's key, with its signed record, as a client brings it."""
+
+    epoch: EpochNumber
+    record: str
+
+
+@dataclass(frozen=True)
+class SealedCheckpoint:
+    """A model that only the run's clients can read, after a round; `epoch` is the one that it is
+    sealed under."""
+
+    run: RunName
+    round: RoundNumber
+    epoch: EpochNumber
+    lineage: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Vouching:
+    """What a client has signed of a checkpoint, and the certificate of its signing key."""
+
+    client: ClientName
+    checkpoint: SealedCheckpoint
+    statement: str
+    certificate: str
+
+
+@dataclass(frozen=True)
 class Joined:
     """A participant as stored."""
 

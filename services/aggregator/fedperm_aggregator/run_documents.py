@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from fedperm.errors import UntrustedError
 from fedperm.ids import EpochNumber, RunName
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.uploads.form import UpdateTerms
@@ -28,7 +29,7 @@ class RunDocuments:
         return phases_of(self.of(run).content)
 
     def _document(self, run: RunName) -> FrozenDocument:
-        return FrozenDocument(self._stores.runs.document(run))
+        return self._stores.runs.document(run)
 
     def _terms(self, run: RunName, epoch: EpochNumber) -> UpdateTerms:
         document = self.of(run).content
@@ -40,3 +41,16 @@ class RunDocuments:
 def epoch_record(text: str, document: RunDocument) -> EpochRecord:
     """The record, if the document's key server signed it."""
     return verify(text, EpochRecord, signing_key(document.key.signing_key))
+
+
+def usable_record(text: str, document: RunDocument) -> EpochRecord:
+    """The record, if rounds of the run can be under its key; whoever brings it."""
+    record = epoch_record(text, document)
+    if record.key != document.key.key:
+        raise UntrustedError(
+            f"the record is of key {record.key}, the run is under {document.key.key}",
+            "get the record of the run's key from the key server",
+        )
+    document.check_record(record)
+    record.public_key(insecure_for_tests=document.insecure_for_tests)
+    return record

@@ -12,9 +12,8 @@ from fedperm.protocol import PROTOCOL
 from fedperm.run_document import FrozenDocument, RunDocument
 from fedperm.wire.aggregator import KeyEpoch, RunStatus
 from fedperm.wire.model import decode_model, model_body
-from fedperm.wire.statements import EpochRecord
 from fedperm_aggregator import blob_names
-from fedperm_aggregator.run_documents import RunDocuments, epoch_record
+from fedperm_aggregator.run_documents import RunDocuments, usable_record
 from fedperm_aggregator.stores import Stores
 from fedperm_aggregator.submissions.rules import check_digest, check_size
 
@@ -40,14 +39,15 @@ class Runs:
         self._idle_seconds = idle_seconds
         self._insecure_for_tests = insecure_for_tests
 
-    def create(self, run: RunName, octets: bytes) -> Created:
-        document = FrozenDocument(octets)
+    def create(self, run: RunName, octets: bytes, signature: str) -> Created:
+        document = FrozenDocument(octets, signature)
         self._check(run, document.content)
         if document.content.protocol != PROTOCOL and not self._is_stored(document):
             raise ParameterError(
                 f"the document is of {document.content.protocol}; new runs are of {PROTOCOL}",
                 "create the run with a command of this aggregator's version",
             )
+        document.check_signature()
         is_new = self._store.create(document, self._clock.now())
         return self.status(run), is_new
 
@@ -90,9 +90,11 @@ class Runs:
         return self._blobs.ref(blob_names.initial_model(run), model.initial_sha256, size)
 
     def put_epoch(self, run: RunName, epoch: EpochNumber, message: KeyEpoch) -> Created:
-        document = self._documents.of(run).content
-        record = epoch_record(message.record, document)
-        _check_epoch(record, epoch, document)
+        record = usable_record(message.record, self._documents.of(run).content)
+        if record.epoch != epoch:
+            raise UntrustedError(
+                f"the record is of epoch {record.epoch}, the path says {epoch}", "use one number"
+            )
         is_new = self._store.add_epoch(run, epoch, message.record, self._clock.now())
         return self.status(run), is_new
 
@@ -120,14 +122,3 @@ class Runs:
             return self._store.status(document.content.run).document == document.sha256
         except UnknownResourceError:
             return False
-
-
-def _check_epoch(record: EpochRecord, epoch: EpochNumber, document: RunDocument) -> None:
-    if (record.key, record.epoch) != (document.key.key, epoch):
-        raise UntrustedError(
-            f"the record is of epoch {record.epoch} of key {record.key}; expected epoch {epoch} of "
-            f"key {document.key.key}",
-            "get the record of the run's key from the key server",
-        )
-    document.check_record(record)
-    record.public_key(insecure_for_tests=document.insecure_for_tests)

@@ -47,12 +47,14 @@ Word = String(31)
 
 
 class RunRow(Base):
-    """`document` is as it was sent; `rounds` is its T, for answers that need no parsing."""
+    """`document` is as it was sent, `signature` its operator's, empty beside one of fedperm/1 or 2;
+    `rounds` is its T, for answers that need no parsing."""
 
     __tablename__ = "runs"
 
     run: Mapped[RunName] = mapped_column(Name, primary_key=True)
     document: Mapped[bytes] = mapped_column(LargeBinary)
+    signature: Mapped[str] = mapped_column(Text, default="")
     sha256: Mapped[str] = mapped_column(Digest)
     rounds: Mapped[int]
     state: Mapped[RunState]
@@ -183,3 +185,32 @@ class EventRow(Base):
     round: Mapped[RoundNumber]
     client: Mapped[ClientName] = mapped_column(Name)
     details: Mapped[dict[str, Any]]
+
+
+class CheckpointRow(Base):
+    """The newest sealed checkpoint of a run whose octets are here."""
+
+    __tablename__ = "checkpoints"
+
+    run: Mapped[RunName] = mapped_column(ForeignKey("runs.run"), primary_key=True)
+    round: Mapped[RoundNumber]
+    epoch: Mapped[EpochNumber]
+    lineage: Mapped[str] = mapped_column(Digest)
+    sha256: Mapped[str] = mapped_column(Digest)
+    size: Mapped[int] = mapped_column(BigInteger)
+
+
+class CheckpointStatementRow(Base):
+    """What a contributor to a round has signed of the checkpoint after it."""
+
+    __tablename__ = "checkpoint_statements"
+
+    run: Mapped[RunName] = mapped_column(Name, primary_key=True)
+    client: Mapped[ClientName] = mapped_column(Name, primary_key=True)
+    round: Mapped[RoundNumber] = mapped_column(primary_key=True)
+    epoch: Mapped[EpochNumber]
+    lineage: Mapped[str] = mapped_column(Digest)
+    sha256: Mapped[str] = mapped_column(Digest)
+    size: Mapped[int] = mapped_column(BigInteger)
+    statement: Mapped[str] = mapped_column(Text)
+    certificate: Mapped[str] = mapped_column(Text)

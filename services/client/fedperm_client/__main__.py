@@ -7,6 +7,8 @@ Settings come from FEDPERM_CLIENT_* (see `settings`). Exit codes:
      task cannot be trained, the state is damaged
 2    a setting is missing, unknown or impossible
 3    this client refuses: the run passes its ceilings, or its privacy budget is spent
+4    the run ended early: the aggregator calls it over, and rounds of its document are missing;
+     summary.json says "ended early"
 130, 143    stopped by SIGINT or SIGTERM; started again, it goes on where it was
 """
 
@@ -23,6 +25,7 @@ from fedperm.crash_points import warn_if_compiled_in
 from fedperm.errors import FedPermError, PrivacyError, SettingsError
 from fedperm.logs import configure_logs
 from fedperm.randomness import from_operating_system
+from fedperm_client.ending import Ending
 from fedperm_client.environment import environment
 from fedperm_client.participant import Participant
 from fedperm_client.peers import connect
@@ -30,7 +33,7 @@ from fedperm_client.settings import ClientSettings
 
 log = logging.getLogger(__name__)
 
-DONE, FAILED, WRONG_SETTINGS, REFUSED, SIGNALLED = 0, 1, 2, 3, 128
+DONE, FAILED, WRONG_SETTINGS, REFUSED, ENDED_EARLY, SIGNALLED = 0, 1, 2, 3, 4, 128
 
 
 def main() -> int:
@@ -67,21 +70,21 @@ async def _until_signalled(settings: ClientSettings) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop, number)
     try:
-        await work
+        ending = await work
     except asyncio.CancelledError:
         if not received:
             raise
         log.info("stopped by %s", received[0].name)
         return SIGNALLED + received[0]
-    return DONE
+    return ENDED_EARLY if ending is Ending.ENDED_EARLY else DONE
 
 
-async def _take_part(settings: ClientSettings) -> None:
+async def _take_part(settings: ClientSettings) -> Ending:
     patience = Patience(settings.patience_seconds, first_pause_seconds=0.5)
     urls = settings.keyserver_url, settings.aggregator_url
     async with connect(*urls, settings.ca_file) as peers:
         with environment(settings, peers, SystemClock(), from_operating_system()) as given:
-            await Participant(given, patience).run()
+            return await Participant(given, patience).run()
 
 
 if __name__ == "__main__":

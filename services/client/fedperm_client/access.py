@@ -8,8 +8,9 @@ from typing import TypeVar
 from fedperm.api.key_server import KeyServerApi
 from fedperm.clock import Clock
 from fedperm.errors import RefusedError
-from fedperm.services import ServiceSpec
+from fedperm.services import SERVICES, ServiceSpec
 from fedperm.wire.key_server import AccessTokenRequest, GrantedAccess
+from fedperm.wire.public_keys import KeyText, fingerprint
 from fedperm.wire.signed import sign
 from fedperm.wire.statements import ClientAssertion
 from fedperm_client.identity import ClientIdentity
@@ -33,20 +34,51 @@ class Access:
         self._clock = clock
         self._randomness = randomness
         self._granted: dict[ServiceSpec, GrantedAccess] = {}
+        self._signers: dict[ServiceSpec, KeyText] = {}
         self._lock = asyncio.Lock()
 
     async def using(
         self, service: ServiceSpec, request: Callable[[str], Awaitable[Answer]]
     ) -> Answer:
-        """The request with a token; once more with a new one if the first is not taken."""
+        """The request with a token; once more with a new one if the first is not taken, and where
+        the key server has changed its identity, with one of each: a run knows it by one of them,
+        and which is in the document, which is not read without a token."""
         token = await self._token(service)
         try:
             return await request(token)
         except RefusedError as refusal:
             if refusal.status != 401:
                 raise
+        *others, last = self._signers_to_try(service)
+        for signer in others:
+            token = await self._new_token(service, signer)
+            try:
+                return await request(token)
+            except RefusedError as refusal:
+                if refusal.status != 401:
+                    raise
+        return await request(await self._new_token(service, last))
+
+    def know_key_server_as(self, signer: KeyText) -> None:
+        """Of its identities this one is to sign from here on: the run's document names it, and all
+        who take part in the run believe it."""
+        for service in SERVICES.values():
+            if self._signer(service) != signer:
+                self._signers[service] = signer
+                self._granted.pop(service, None)
+
+    def _signers_to_try(self, service: ServiceSpec) -> list[KeyText]:
+        """The one that was to sign, then the others, newest first."""
+        current = self._signer(service)
+        return [current, *(one for one in reversed(self._identity.believed) if one != current)]
+
+    def _signer(self, service: ServiceSpec) -> KeyText:
+        return self._signers.get(service, self._identity.believed[-1])
+
+    async def _new_token(self, service: ServiceSpec, signer: KeyText) -> str:
         self._granted.pop(service, None)
-        return await request(await self._token(service))
+        self._signers[service] = signer
+        return await self._token(service)
 
     async def _token(self, service: ServiceSpec) -> str:
         async with self._lock:
@@ -70,7 +102,7 @@ class Access:
         now = int(self._clock.now())
         assertion = ClientAssertion(
             iss=self._identity.name,
-            aud=self._identity.key_server_fingerprint,
+            aud=fingerprint(self._signer(service)),
             key=self._identity.key,
             iat=now,
             exp=now + _ASSERTION_SECONDS,

@@ -56,4 +56,4 @@ class Measurements:
 
     @property
     def seconds(self) -> ClientSeconds:
-        return ClientSeconds(**self._seconds)
+        return ClientSeconds(**{part: round(took, 3) for part, took in self._seconds.items()})

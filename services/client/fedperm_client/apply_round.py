@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-import math
 from dataclasses import replace
 
 from fedperm.aggregate import aggregate_body
+from fedperm.ids import NO_ROUND, RoundNumber
+from fedperm.lineage import Lineage
 from fedperm.submissions import UPDATE
-from fedperm.wire.aggregator import ClientReport, Phase, RoundOutcome, RoundState, Task
+from fedperm.wire.aggregator import ClientReport, Measured, Phase, RoundOutcome, RoundState, Task
 from fedperm.wire.model import Parameters
 from fedperm_client.activity import Measurements
 from fedperm_client.aggregate_checks import (
@@ -17,42 +18,79 @@ from fedperm_client.aggregate_checks import (
     check_outcome,
     is_unaccounted,
 )
+from fedperm_client.errors import WithheldKeyError
 from fedperm_client.joined_run import JoinedRun
+from fedperm_client.late_start import start_late
+from fedperm_client.model_store import Checkpoint
 from fedperm_client.outbox import PreparedSubmission
 from fedperm_client.summary import RoundRecord
 
 log = logging.getLogger(__name__)
 
+_PAUSE_SECONDS = 5.0
+"""Between two questions for a checkpoint."""
+
 
 async def apply_round(run: JoinedRun, task: Task) -> None:
-    """The next round's outcome, applied once: nothing of it is on disk before the checkpoint is,
-    and the client's own upload goes after that."""
+    """The next round's outcome. A client that comes late does not begin with the first round, if it
+    is offered a later model; nor does one that is not given the round's key: it waits for one."""
     run.check_is_next(task)
-    before, number = run.checkpoint, task.round
-    outcome = await run.session.outcome(number)
+    number, is_new = task.round, run.checkpoint.settled == NO_ROUND
     own = await asyncio.to_thread(run.outbox.find, UPDATE, number)
+    if is_new and own is None and await start_late(run, RoundNumber(number + 1)):
+        return
+    try:
+        await _settle(run, number, own)
+    except WithheldKeyError as withheld:
+        if not await start_late(run, number):
+            await _wait_for_a_checkpoint(run, number, withheld)
+
+
+async def _wait_for_a_checkpoint(
+    run: JoinedRun, number: RoundNumber, withheld: WithheldKeyError
+) -> None:
+    """A client that was revoked is told so here, and waits no longer."""
+    newest = await run.keyring.ask_newest()
+    if run.withheld != number:
+        run.withheld = number
+        log.warning(
+            "round %d cannot be replayed: %s; waiting for a checkpoint under key epoch %d that "
+            "most contributors of its round have signed",
+            *(number, withheld.message, newest),
+        )
+    await asyncio.sleep(min(_PAUSE_SECONDS, run.poll_seconds))
+
+
+async def _settle(run: JoinedRun, number: RoundNumber, own: PreparedSubmission | None) -> None:
+    """Applied once: nothing of it is on disk before the checkpoint is, and the client's own upload
+    goes after that."""
+    before, outcome = run.checkpoint, await run.session.outcome(number)
     check_outcome(outcome, before, own)
-    parameters = before.parameters
+    after = replace(before, settled=number, epoch=outcome.epoch)
     if outcome.state is not RoundState.ABORTED:
-        parameters = parameters + await _average(run, outcome, own)
-    after = replace(before, parameters=parameters, settled=number, epoch=outcome.epoch)
+        parameters = before.parameters + await _average(run, outcome, own)
+        after = replace(after, parameters=parameters, lineage=_descent(before, outcome))
     await asyncio.to_thread(run.store.save, after)
     await asyncio.to_thread(run.outbox.clear, number)
     run.checkpoint = after
+    if outcome.state is not RoundState.ABORTED:
+        run.contributed = run.client in outcome.included
     record = await asyncio.to_thread(_record, run, outcome)
     run.measured, run.unreported = Measurements(), record
     _log(record)
 
 
+def _descent(before: Checkpoint, outcome: RoundOutcome) -> Lineage | None:
+    """Of the checked aggregate: its octets have this digest."""
+    if before.lineage is None or outcome.aggregate is None:
+        return None
+    return before.lineage.after(outcome.round, outcome.epoch, outcome.aggregate.sha256)
+
+
 async def _average(
     run: JoinedRun, outcome: RoundOutcome, own: PreparedSubmission | None
 ) -> Parameters:
-    # in a replay the upload is gone, but its charge is not; without a ledger nobody knows
-    may_have_sent = (
-        own is not None
-        or run.ledger is None
-        or await asyncio.to_thread(run.ledger.has_charged, outcome.round)
-    )
+    may_have_sent = own is not None or await run.may_have_sent(outcome.round)
     check_members(outcome, run.document, run.client, may_have_sent=may_have_sent)
     if is_unaccounted(outcome, run.client, own):
         report = await run.session.submission(UPDATE, outcome.round)
@@ -69,16 +107,15 @@ async def _average(
 
 def _record(run: JoinedRun, outcome: RoundOutcome) -> RoundRecord:
     """What the round was like for this client, in its history and to be reported."""
-    measured, loss = run.measured, None
-    if run.reports_training_loss:
-        loss = run.learner.training_loss(run.checkpoint.parameters)
+    spent = run.measured
     report = ClientReport(
-        seconds=measured.seconds,
-        bytes_up=measured.bytes_up,
-        bytes_down=measured.bytes_down,
-        test=run.test_metrics(),
-        train_loss=loss if loss is not None and math.isfinite(loss) else None,
+        seconds=spent.seconds,
+        bytes_up=spent.bytes_up,
+        bytes_down=spent.bytes_down,
         ledger=None if run.ledger is None else run.ledger.report(),
+        measured=Measured(
+            test=run.test_metrics(), train_loss=run.training_loss(), seconds=spent.seconds
+        ),
     )
     record = RoundRecord(
         round=outcome.round,

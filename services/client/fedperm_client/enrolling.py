@@ -3,6 +3,7 @@
 import logging
 
 from fedperm_client.access import Access
+from fedperm_client.audit_witness import AuditWitness
 from fedperm_client.environment import Environment
 from fedperm_client.identity import ClientKeys, enrol, kept_identity
 from fedperm_client.joining import Joining
@@ -29,5 +30,7 @@ class Enrolling:
         else:
             await peers.check_key_server()
             log.info("this is %s, enrolled before for the key %s", identity.name, settings.key)
+        identity = identity.following(await peers.key_server.identity())
         access = Access(identity, peers.key_server, environment.clock, environment.randomness)
-        return Joining(environment, Session(identity, settings.run, peers, access))
+        witness = AuditWitness(state.audit_witness, identity, settings.lost_audit_head)
+        return Joining(environment, Session(identity, settings.run, peers, access, witness))

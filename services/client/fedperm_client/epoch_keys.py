@@ -16,9 +16,9 @@ from fedperm.errors import UntrustedError
 from fedperm.ids import EpochNumber
 from fedperm.run_document import KeySpec, RunDocument
 from fedperm.schemes.scheme import Encoder
-from fedperm.wire.public_keys import from_text
-from fedperm.wire.signed import verify
-from fedperm.wire.statements import EpochRecord, KeyRelease
+from fedperm.wire.public_keys import from_text, signing_key
+from fedperm.wire.signed import verify, verify_any
+from fedperm.wire.statements import EpochNotice, EpochRecord, KeyRelease
 from fedperm_client.identity import ClientIdentity
 from fedperm_secret.custody import CUSTODIES
 from fedperm_secret.schemes.scheme import SecretKey
@@ -35,6 +35,7 @@ class EpochKey:
         self.terms = document.terms(secret_key.public_key)
         custody = CUSTODIES[document.axes.keys]
         self._half = custody.half(secret_key, document.scheme, document.plan.layout)
+        self.reader_key = custody.reader_key(secret_key, document.scheme)
         self._randomness = randomness
 
     @cached_property
@@ -54,7 +55,7 @@ def check_key_server(spec: KeySpec, identity: ClientIdentity) -> None:
             f"the run uses the key {spec.key}, this client is enrolled for {identity.key}",
             "enrol for the run's key with a state directory of its own",
         )
-    if spec.signing_key != identity.enrolled.key_server.signing_key:
+    if spec.signing_key not in identity.believed:
         raise UntrustedError(
             "the run names another key server than the one that enrolled this client",
             "do not take part: somebody else would hold the secret key",
@@ -62,7 +63,9 @@ def check_key_server(spec: KeySpec, identity: ClientIdentity) -> None:
 
 
 def verified_record(text: str, document: RunDocument, identity: ClientIdentity) -> EpochRecord:
-    record = verify(text, EpochRecord, identity.key_server)
+    """By the identity that the run's document names, of all that this client believes."""
+    check_key_server(document.key, identity)
+    record = verify(text, EpochRecord, signing_key(document.key.signing_key))
     if record.key != document.key.key:
         raise UntrustedError(
             f"a record of key {record.key} stands beside a run under {document.key.key}",
@@ -72,11 +75,22 @@ def verified_record(text: str, document: RunDocument, identity: ClientIdentity) 
     return record
 
 
+def verified_notice(text: str, nonce: str, identity: ClientIdentity) -> EpochNumber:
+    """The newest epoch, if the key server said so in answer to this very question."""
+    notice = verify_any(text, EpochNotice, identity.key_servers)
+    if (notice.key, notice.nonce) != (identity.key, nonce):
+        raise UntrustedError(
+            "what the key server says of the newest epoch is no answer to this client's question",
+            "somebody between may repeat an old answer: check the address and the CA",
+        )
+    return notice.epoch
+
+
 def opened_key(
     text: str, record: EpochRecord, identity: ClientIdentity, document: RunDocument
 ) -> SecretKey:
     """The secret half of the record's key, if it was released to this client for this epoch."""
-    release = verify(text, KeyRelease, identity.key_server)
+    release = verify(text, KeyRelease, signing_key(document.key.signing_key))
     expected = (record.key, record.epoch, record.key_id, identity.name)
     if (release.key, release.epoch, release.key_id, release.client) != expected:
         raise _foreign(record)

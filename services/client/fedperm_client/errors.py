@@ -17,3 +17,7 @@ class StateError(FedPermError):
 
 class VersionError(PeerError):
     """A server and this client are of versions that do not work together. Nothing was changed."""
+
+
+class WithheldKeyError(PeerError):
+    """The key server does not give this client the secret key of an epoch."""

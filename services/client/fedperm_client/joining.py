@@ -2,10 +2,13 @@
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from dataclasses import replace
 
+from fedperm.contributors import contributors_warning
 from fedperm.errors import UntrustedError
 from fedperm.ids import NO_EPOCH, NO_ROUND
+from fedperm.lineage import Lineage
 from fedperm.privacy.release import event_of, noise_of, promise_of
 from fedperm.privacy.report import PrivacyReport
 from fedperm.run_document import FrozenDocument, RunDocument
@@ -17,6 +20,7 @@ from fedperm_client.keyring import Keyring, NewestEpoch
 from fedperm_client.model_store import Checkpoint, ModelStore, constants_of
 from fedperm_client.outbox import Outbox
 from fedperm_client.preparation import Preparation
+from fedperm_client.reports import IN_CLEAR, Reporting, Reports
 from fedperm_client.run_ledger import RunLedger
 from fedperm_client.session import Session
 from fedperm_client.summary import History
@@ -50,6 +54,7 @@ class Joining:
                 f"asked for the run {session.run}, got the document of {document.run}",
                 "check the aggregator's address",
             )
+        environment.settings.pins.check(frozen)
         privacy = await asyncio.to_thread(environment.settings.ceilings.check, document)
         newest = NewestEpoch(environment.state.newest_epoch)
         keyring = Keyring(session, document, newest, environment.randomness)
@@ -60,6 +65,8 @@ class Joining:
         run = await asyncio.to_thread(self._assemble, frozen, privacy, keyring, store, checkpoint)
         run.outbox.clear(checkpoint.settled)
         await keyring.warm_up()
+        if checkpoint.settled == NO_ROUND:
+            await keyring.check_can_begin()
         await session.join(frozen.sha256)
         _log(run)
         return TakingPart(run)
@@ -76,7 +83,13 @@ class Joining:
                 "the initial model is not the one that the run's document names",
                 "the operator must put the document's initial model beside the run",
             )
-        fresh = Checkpoint(decode_model(body, model.parameters), NO_ROUND, NO_EPOCH, frozen.sha256)
+        fresh = Checkpoint(
+            decode_model(body, model.parameters),
+            NO_ROUND,
+            NO_EPOCH,
+            frozen.sha256,
+            Lineage.of_document(frozen.sha256),
+        )
         await asyncio.to_thread(store.save, fresh)
         return fresh
 
@@ -99,8 +112,9 @@ class Joining:
         if environment.ledger is not None and noise is not None:
             ledger = RunLedger(environment.ledger, document.run, event_of(document), noise)
         reports_loss = document.local_metrics and settings.allow_local_metrics
-        if reports_loss and privacy is not None:
-            privacy = replace(privacy, notes=(*privacy.notes, UNCOUNTED_LOSS))
+        if privacy is not None:
+            notes = _notes(reports_loss=reports_loss, reporting=settings.reports)
+            privacy = replace(privacy, notes=(*privacy.notes, *notes))
         return JoinedRun(
             session=self._session,
             frozen=frozen,
@@ -117,6 +131,7 @@ class Joining:
             poll_seconds=environment.poll_seconds,
             min_contributors=settings.min_contributors,
             reports_training_loss=reports_loss,
+            reports=Reports(frozen, self._session.identity.name, settings.reports),
             checkpoint=checkpoint,
         )
 
@@ -127,6 +142,13 @@ class Joining:
         return Learner(task, document, promise_of(document))
 
 
+def _notes(*, reports_loss: bool, reporting: Reporting) -> Iterator[str]:
+    if reports_loss:
+        yield UNCOUNTED_LOSS
+    if reporting is Reporting.CLEAR:
+        yield IN_CLEAR
+
+
 def _log(run: JoinedRun) -> None:
     document = run.document
     log.info(
@@ -134,5 +156,10 @@ def _log(run: JoinedRun) -> None:
         *(document.run, run.checkpoint.settled, document.rounds.count),
         *(f"{document.model.parameters:,}", run.learner.records),
     )
+    warning = contributors_warning(document.rounds.min_contributors)
+    if warning is not None:
+        log.warning("%s", warning)
+    if run.reports.reporting is Reporting.CLEAR:
+        log.warning("%s", IN_CLEAR)
     if run.privacy is not None:
         log.info("the whole run costs epsilon %.4g at most", run.privacy.rows.paper_unit.epsilon)

@@ -4,7 +4,7 @@ The file is replaced as a whole. So after a crash the client has the parameters 
 after it, knows which, and an average is applied exactly once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
 from fedperm.ids import EpochNumber, RoundNumber
+from fedperm.lineage import Lineage
 from fedperm.run_document import ModelSpec, TensorSpec
 from fedperm.wire.digest import sha256_of
 from fedperm.wire.model import Parameters, encode_model
@@ -27,6 +28,9 @@ Tensors = dict[str, NDArray[Any]]
 
 _CONSTANTS, NO_CONSTANTS = "constants_sha256", "none"
 """What a file tells of the model's other values, and where there are none."""
+
+_LINEAGE, _LINEAGE_ROUND = "lineage_sha256", "lineage_round"
+"""Of a checkpoint only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +45,14 @@ class StoredModel:
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
     """`settled` is the last round dealt with, 0 before the first; `epoch` the key epoch that it
-    used; `document` the hash of the run's."""
+    used; `document` the hash of the run's. `lineage` is None if a client wrote it that did not know
+    of it yet: nobody can tell afterwards what was applied."""
 
     parameters: Parameters
     settled: RoundNumber
     epoch: EpochNumber
     document: str
+    lineage: Lineage | None = None
 
     @property
     def sha256(self) -> str:
@@ -67,6 +73,7 @@ class ModelStore:
             "settled": str(checkpoint.settled),
             "epoch": str(checkpoint.epoch),
             "document": checkpoint.document,
+            **_descent(checkpoint.lineage),
             **_told(self._constants),
         }
         write_durably(
@@ -96,6 +103,7 @@ class ModelStore:
                 RoundNumber(int(facts["settled"])),
                 EpochNumber(int(facts["epoch"])),
                 facts["document"],
+                _lineage(facts),
             )
         except (SafetensorError, KeyError, TypeError, ValueError) as error:
             raise self._damaged() from error
@@ -145,3 +153,15 @@ def read_model(path: Path) -> StoredModel:
 
 def _told(constants: str | None) -> dict[str, str]:
     return {} if constants is None else {_CONSTANTS: constants}
+
+
+def _descent(lineage: Lineage | None) -> dict[str, str]:
+    if lineage is None:
+        return {}
+    return {_LINEAGE: lineage.sha256, _LINEAGE_ROUND: str(lineage.round)}
+
+
+def _lineage(facts: Mapping[str, str]) -> Lineage | None:
+    if _LINEAGE not in facts:
+        return None
+    return Lineage(RoundNumber(int(facts[_LINEAGE_ROUND])), facts[_LINEAGE])

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 from fedperm.api.connection import LONGEST_PAUSE_SECONDS, Patience
 from fedperm.errors import PeerError, RefusedError, UnreachableError
+from fedperm_client.ending import Ending
 from fedperm_client.enrolling import Enrolling
 from fedperm_client.environment import Environment
 from fedperm_client.taking_part import Finished, Stage, TakingPart
@@ -33,11 +34,12 @@ class Participant:
         """One thing; after an error the participant is as before, and may try again."""
         self.stage = await self.stage.step()
 
-    async def run(self) -> None:
+    async def run(self) -> Ending:
         """Until the run is over."""
         async with self._heartbeat():
-            while not self.is_finished:
+            while not isinstance(self.stage, Finished):
                 await self._patient_step()
+        return self.stage.ending
 
     async def _patient_step(self) -> None:
         """Waits out what may pass by itself. Each step that succeeds renews the patience."""

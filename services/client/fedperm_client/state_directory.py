@@ -67,6 +67,11 @@ class StateDirectory:
         return self.path / "newest-epoch.json"
 
     @property
+    def audit_witness(self) -> Path:
+        """For others to read: nothing in it is secret."""
+        return self.path / "audit-witness.json"
+
+    @property
     def summary(self) -> Path:
         return self.path / "summary.json"
 

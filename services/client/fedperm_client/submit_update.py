@@ -16,10 +16,16 @@ from fedperm_client.outbox import PreparedSubmission
 
 log = logging.getLogger(__name__)
 
+_PAUSE_SECONDS = 5.0
+"""Between two questions, should the aggregator ask again for what was declined."""
+
 
 async def submit_update(run: JoinedRun, task: Task) -> None:
     """Sends what was prepared before, if it was: never a second noise for one round."""
     run.check_is_next(task)
+    if task.epoch < await run.keyring.newest(task.round):
+        await _decline(run, task)
+        return
     upload = await asyncio.to_thread(run.outbox.find, UPDATE, task.round)
     if upload is None:
         upload = await _prepare(run, task)
@@ -32,6 +38,24 @@ async def submit_update(run: JoinedRun, task: Task) -> None:
     receipt = await run.submit(UPDATE, upload)
     if receipt is not None and receipt.state is SubmissionState.REJECTED:
         log.warning("round %d: the aggregator refuses this update", task.round)
+
+
+async def _decline(run: JoinedRun, task: Task) -> None:
+    """Nothing leaves under a key that a revoked client may hold, also what was prepared before. The
+    newer epoch's record is brought to the run: an aggregator that uses it goes on at once, another
+    gets nothing more from this client."""
+    newest = await run.keyring.newest(task.round)
+    if run.declined != task.round:
+        log.warning(
+            "round %d is under key epoch %d, and the key has epoch %d: this client sends nothing, "
+            "and waits for a round under the newest epoch (fedperm run rekey %s)",
+            *(task.round, task.epoch, newest, run.document.run),
+        )
+        record = await run.keyring.signed_record(newest)
+        declining = run.session.decline(task.round, record)
+        await run.tell(f"round {task.round}: the newer key", declining)
+        run.declined = task.round
+    await asyncio.sleep(min(_PAUSE_SECONDS, run.poll_seconds))
 
 
 async def _prepare(run: JoinedRun, task: Task) -> PreparedSubmission:

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 from fedperm.crash_points import persisting
 from fedperm.durable_file import write_durably
 from fedperm.ids import EpochNumber, RoundNumber
-from fedperm.wire.aggregator import ClientReport, ClientSeconds, RoundState, RunState, TestMetrics
-from fedperm.wire.message import ClientField, Lax, Many, Message, RunField, Sha256
+from fedperm.wire.aggregator import ClientReport, ClientSeconds, RoundState, TestMetrics
+from fedperm.wire.message import ClientField, Lax, Many, Message, RunField, Sha256, Word
+from fedperm_client.ending import Ending
 
 
 class RoundRecord(Message):
@@ -56,15 +57,17 @@ class History:
 class Summary(Message):
     """`seconds` and octets are sums over `history`, which has a line for each round that this
     client measured. `privacy` is the report of the whole run, null without noise; the ledger's
-    `epsilon_spent` counts what this client sent, in all runs with this state directory."""
+    `epsilon_spent` counts what this client sent, in all runs with this state directory. `reports`
+    says whether the aggregator could read what this client measured: `sealed` or `clear`."""
 
     run: RunField
     document: Sha256
     client: ClientField
-    state: Lax[RunState]
+    state: Lax[Ending]
     rounds: int
     rounds_included: int
     test: TestMetrics | None
+    reports: Word = "sealed"
     seconds: ClientSeconds
     bytes_up: int
     bytes_down: int

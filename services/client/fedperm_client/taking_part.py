@@ -9,16 +9,17 @@ import json
 import logging
 from typing import Protocol
 
-from fedperm.errors import RefusedError
 from fedperm.privacy.rendering import as_json
 from fedperm.registry import Registry
 from fedperm.wire.aggregator import Task
 from fedperm_client.apply_round import apply_round
+from fedperm_client.ending import Ending, ending_of
 from fedperm_client.errors import VersionError
 from fedperm_client.joined_run import JoinedRun
 from fedperm_client.model_store import export_model
 from fedperm_client.submit_update import submit_update
 from fedperm_client.summary import RoundRecord, Summary, total_seconds
+from fedperm_client.vouch import vouch
 
 log = logging.getLogger(__name__)
 
@@ -46,8 +47,15 @@ async def wait(run: JoinedRun, _task: Task) -> None:
 
 async def finish(run: JoinedRun, task: Task) -> None:
     """The run is over: leaves the model and a summary."""
-    await asyncio.to_thread(_leave_results, run, task)
-    run.is_finished = True
+    settled, count = run.checkpoint.settled, run.document.rounds.count
+    ending = ending_of(task.run_state, settled, count)
+    if ending is Ending.ENDED_EARLY:
+        log.warning(
+            "the aggregator calls the run %s after round %d of %d: it ended early",
+            *(task.run_state.value, settled, count),
+        )
+    await asyncio.to_thread(_leave_results, run, ending)
+    run.ending = ending
 
 
 TASK_HANDLERS: Registry[TaskHandler] = Registry(
@@ -61,10 +69,14 @@ class TakingPart:
         self.run = run
 
     async def step(self) -> Stage:
-        """One report or one task."""
+        """One report, one checkpoint or one task."""
         run = self.run
         if run.unreported is not None:
             await self._report(run.unreported)
+            return self
+        if (owed := run.owed) is not None:
+            await run.tell(f"round {owed[0].round}: the sealed checkpoint", vouch(run))
+            run.vouched = owed
             return self
         with run.keyring.filling_the_pool():
             task = await run.session.next_task(run.checkpoint.settled, run.poll_seconds)
@@ -75,28 +87,26 @@ class TakingPart:
                 "upgrade this client and start it again: it goes on where it was",
             )
         await TASK_HANDLERS[str(task.kind)](run, task)
-        return Finished() if run.is_finished else self
+        return self if run.ending is None else Finished(run.ending)
 
     async def beat(self) -> None:
         await self.run.session.beat(self.run.activity.heartbeat)
 
     async def _report(self, record: RoundRecord) -> None:
-        """The model does not depend on it: a report that is not wanted is given up."""
-        try:
-            await self.run.session.report(record.round, record.report)
-        except RefusedError as refusal:
-            if refusal.status == 429 or refusal.status >= 500:
-                raise
-            log.warning("round %d: the report was refused: %s", record.round, refusal)
+        sending = self.run.session.report(record.round, self.run.reports.as_sent(record))
+        await self.run.tell(f"round {record.round}: the report", sending)
         self.run.unreported = None
 
 
 class Finished:
+    def __init__(self, ending: Ending) -> None:
+        self.ending = ending
+
     async def step(self) -> Stage:
         return self
 
 
-def _leave_results(run: JoinedRun, task: Task) -> None:
+def _leave_results(run: JoinedRun, ending: Ending) -> None:
     checkpoint, history = run.checkpoint, run.history.read()
     model = run.state.run(run.document.run).model
     export_model(model, checkpoint.parameters, run.document.model)
@@ -104,10 +114,11 @@ def _leave_results(run: JoinedRun, task: Task) -> None:
         run=run.document.run,
         document=run.frozen.sha256,
         client=run.client,
-        state=task.run_state,
+        state=ending,
         rounds=checkpoint.settled,
         rounds_included=sum(record.included for record in history),
         test=run.test_metrics(),
+        reports=run.reports.reporting,
         seconds=total_seconds(history),
         bytes_up=sum(record.report.bytes_up for record in history),
         bytes_down=sum(record.report.bytes_down for record in history),
@@ -119,4 +130,4 @@ def _leave_results(run: JoinedRun, task: Task) -> None:
         history=history,
     )
     summary.write(run.state.summary)
-    log.info("the run is %s; summary in %s", task.run_state.value, run.state.summary)
+    log.info("the run is over: %s; summary in %s", ending.value, run.state.summary)

@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry
 
 from fedperm.clock import SystemClock
 from fedperm.database import Database, open_database
-from fedperm.errors import FedPermError
+from fedperm.errors import FedPermError, TamperedError
 from fedperm.randomness import from_operating_system
 from fedperm.services import KEY_SERVER
 from fedperm.state_folder import sole_user
@@ -50,6 +50,9 @@ def _parts(settings: KeyServerSettings, database: Database) -> Parts:
         operator=settings.operator(),
         enrolment_limit=RateLimit(settings.enrolment_burst, settings.enrolment_per_second, clock),
         access_limit=RateLimit(settings.access_burst, settings.access_per_second, clock),
+        grant_limit=RateLimit(settings.grant_burst, settings.grants_per_second, clock),
+        call_limit=RateLimit(settings.call_burst, settings.calls_per_second, clock),
+        release_limit=RateLimit(settings.release_burst, settings.releases_per_second, clock),
         clock=clock,
         randomness=randomness,
         registry=CollectorRegistry(),
@@ -61,6 +64,9 @@ def _parts(settings: KeyServerSettings, database: Database) -> Parts:
 def _announce(authority: Authority) -> None:
     try:
         authority.check_open()
+    except TamperedError as error:
+        details = {"table": error.table, "row": error.row, "why": error.why}
+        log.error("closed: %s", error.message, extra=details)  # noqa: TRY400 (no traceback)
     except FedPermError as error:
         log.warning("sealed: %s", error.message, extra={"hint": error.hint})
     else:

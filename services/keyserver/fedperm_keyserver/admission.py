@@ -6,8 +6,13 @@ token since: the first answer may have been lost.
 
 import hmac
 
-from fedperm.errors import GoneError, InvalidRequestError, UnauthenticatedError
-from fedperm.ids import ClientName
+from fedperm.errors import (
+    EarlierEpochError,
+    GoneError,
+    InvalidRequestError,
+    UnauthenticatedError,
+)
+from fedperm.ids import ClientName, EpochNumber
 from fedperm_keyserver.records import (
     Admitted,
     Attempt,
@@ -45,8 +50,20 @@ def judge(attempt: Attempt, known: Known, now: float) -> Verdict:
         signing_key=attempt.signing_key,
         sealing_key=attempt.sealing_key,
         enrolled_at=now,
+        first_epoch=known.latest_epoch,
     )
     return Admitted(client)
+
+
+def check_epoch(client: Client, number: EpochNumber) -> None:
+    """Whether a client may be given this one. A key that was replaced is often one that somebody
+    was to lose: whoever comes later has no need of it."""
+    if number < client.first_epoch:
+        raise EarlierEpochError(
+            f"client {client.name} was enrolled in epoch {client.first_epoch}, and is given no "
+            f"older key than that",
+            "start from a checkpoint that the run's clients have sealed",
+        )
 
 
 def _check_live(token: Token, now: float) -> None:

@@ -1,5 +1,6 @@
 """The only place where things are wired."""
 
+import re
 from dataclasses import dataclass
 from random import Random
 
@@ -11,16 +12,23 @@ from fedperm.database import Database
 from fedperm.services import KEY_SERVER
 from fedperm.web.credentials import OperatorCredential
 from fedperm.web.rate_limit import RateLimit
+from fedperm.web.requests import CREDENTIAL_BODY, BodyLimits
 from fedperm.web.service import build_service
 from fedperm_keyserver.access import Access
+from fedperm_keyserver.alarm import Alarm
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.clients import Clients
 from fedperm_keyserver.keys import Keys
 from fedperm_keyserver.metrics import KeyServerMetrics
 from fedperm_keyserver.routes import clients, keys
+from fedperm_keyserver.routes.alarm import install_alarm
 from fedperm_keyserver.services import Services
 from fedperm_keyserver.stores import Stores, open_stores
 from fedperm_keyserver.tokens import Tokens
+
+_BODY_LIMITS = BodyLimits(
+    lengths={re.compile("/v1/access-tokens|/v1/keys/[^/]+/clients"): CREDENTIAL_BODY}
+)
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,9 @@ class Parts:
     operator: OperatorCredential
     enrolment_limit: RateLimit
     access_limit: RateLimit
+    grant_limit: RateLimit
+    call_limit: RateLimit
+    release_limit: RateLimit
     clock: Clock
     randomness: Random
     registry: CollectorRegistry
@@ -44,24 +55,28 @@ def build_app(parts: Parts) -> FastAPI:
 
     def ready() -> None:
         parts.authority.check_open()
-        stores.identity.check()
+        stores.audit.check()
 
-    app = build_service(KEY_SERVER, ready=ready, registry=parts.registry)
-    app.state.services = _services(parts, stores)
+    app = build_service(KEY_SERVER, ready=ready, registry=parts.registry, limits=_BODY_LIMITS)
+    metrics = KeyServerMetrics(parts.registry)
+    app.state.services = _services(parts, stores, metrics)
+    install_alarm(app, Alarm(stores.audit, parts.clock, metrics))
     for routes in (keys, clients):
         app.include_router(routes.router)
     return app
 
 
-def _services(parts: Parts, stores: Stores) -> Services:
+def _services(parts: Parts, stores: Stores, metrics: KeyServerMetrics) -> Services:
     authority, clock, randomness = parts.authority, parts.clock, parts.randomness
-    metrics = KeyServerMetrics(parts.registry)
     of_keys = Keys(stores, authority, clock, randomness, parts.insecure_for_tests)
     return Services(
         authority=authority,
         operator=parts.operator,
         enrolment_limit=parts.enrolment_limit,
         access_limit=parts.access_limit,
+        grant_limit=parts.grant_limit,
+        call_limit=parts.call_limit,
+        release_limit=parts.release_limit,
         clock=clock,
         keys=of_keys,
         tokens=Tokens(stores, authority, clock, randomness),

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
 from fedperm.clock import Clock
-from fedperm.errors import ConflictError, FedPermError, InvalidRequestError, UnauthenticatedError
+from fedperm.errors import ConflictError, FedPermError, UnauthenticatedError, UntrustedError
 from fedperm.ids import ClientName, EpochNumber, KeyName
+from fedperm.wire.digest import sha256_of
 from fedperm.wire.enrolment_token import parse_token
 from fedperm.wire.key_server import (
     ClientList,
@@ -16,7 +15,9 @@ from fedperm.wire.key_server import (
     Revocation,
     SignedEpoch,
 )
-from fedperm.wire.public_keys import sealing_key
+from fedperm.wire.public_keys import signing_key
+from fedperm.wire.signed import unverified, verify
+from fedperm.wire.statements import EnrolmentProof
 from fedperm_keyserver.admission import judge
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.keys import Keys
@@ -58,20 +59,18 @@ class Clients:
         if client.revoked_into is None:
             epoch = self._revoke(client).record
         else:
-            epoch = self.keys.epoch(key, client.revoked_into).record
+            epoch = self.keys.newly_signed(key, client.revoked_into).record
         return Revocation(client=name, epoch=SignedEpoch(record=epoch))
 
     def _enrol(self, key: KeyName, enrolment: Enrolment) -> tuple[Client, bool]:
-        fingerprint = self.authority.identity.fingerprint
+        self.authority.check_open()
         token = parse_token(enrolment.token)
-        if token.fingerprint != fingerprint:
+        if token.fingerprint not in self.authority.in_use:
             raise UnauthenticatedError(
                 "this enrolment token is of another key server", "check the key server's address"
             )
-        _check_sealing_key(enrolment.sealing_key)
-        attempt = Attempt(
-            key, token.id, token.secret_sha256, enrolment.signing_key, enrolment.sealing_key
-        )
+        proof = _proven(key, enrolment, token.fingerprint)
+        attempt = Attempt(key, token.id, token.secret_sha256, proof.signing_key, proof.sealing_key)
         verdict = self.stores.clients.enrol(attempt, judge, self.clock.now())
         if isinstance(verdict, Refused):
             raise ConflictError(verdict.why, "ask the key operator for a token of your own")
@@ -91,14 +90,18 @@ class Clients:
                 return made
 
 
-def _check_sealing_key(text: str) -> None:
-    """A few X25519 keys give everybody the same secret, and sealing to them fails."""
-    try:
-        X25519PrivateKey.generate().exchange(sealing_key(text))
-    except ValueError:
-        raise InvalidRequestError(
-            "nothing can be sealed to this sealing_key", "generate a new X25519 key"
-        ) from None
+def _proven(key: KeyName, enrolment: Enrolment, fingerprint: str) -> EnrolmentProof:
+    """Whoever enrols a signing key must hold its private half, and mean this token, for this key at
+    this key server: nobody enrols with a key that he has only seen."""
+    claimed = unverified(enrolment.proof, EnrolmentProof)
+    proof = verify(enrolment.proof, EnrolmentProof, signing_key(claimed.signing_key))
+    meant = (key, fingerprint, sha256_of(enrolment.token.encode()))
+    if (proof.key, proof.aud, proof.token) != meant:
+        raise UntrustedError(
+            "the proof is for another enrolment: its key, key server or token is another",
+            "sign one for exactly this request",
+        )
+    return proof
 
 
 def _status(client: Client) -> ClientStatus:

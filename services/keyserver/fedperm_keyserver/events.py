@@ -31,6 +31,35 @@ class IdentityCreated(Event):
 
 
 @dataclass(frozen=True)
+class IdentitySucceeded(Event):
+    """`fingerprint` is the new one's."""
+
+    kind = "identity-succeeded"
+
+    fingerprint: str
+    predecessor: str
+
+
+@dataclass(frozen=True)
+class IdentityRetired(Event):
+    """Its private key is gone: nothing is signed under it any more."""
+
+    kind = "identity-retired"
+
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class SecretsRewrapped(Event):
+    """`wrapped_by` is the identifier of the new key-encryption key."""
+
+    kind = "secrets-rewrapped"
+
+    wrapped_by: str
+    secrets: int
+
+
+@dataclass(frozen=True)
 class KeyCreated(Event):
     """The scheme's parameters stand among the details by their own names."""
 
@@ -65,6 +94,17 @@ class KeyRotated(Event):
 
 
 @dataclass(frozen=True)
+class EpochDestroyed(Event):
+    """Its secret key is gone."""
+
+    kind = "epoch-destroyed"
+
+    key: KeyName
+    epoch: EpochNumber
+    key_id: str
+
+
+@dataclass(frozen=True)
 class TokenMinted(Event):
     kind = "token-minted"
 
@@ -93,6 +133,7 @@ class ClientEnrolled(Event):
     token: str
     signing_key: str
     sealing_key: str
+    first_epoch: EpochNumber
 
 
 @dataclass(frozen=True)
@@ -127,3 +168,14 @@ class KeyReleased(Event):
     key_id: str
     client: ClientName
     release_sha256: str
+
+
+@dataclass(frozen=True)
+class TamperingFound(Event):
+    """A row that this key server has not written, or not so."""
+
+    kind = "tampering-found"
+
+    table: str
+    row: str
+    why: str

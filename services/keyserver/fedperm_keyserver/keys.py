@@ -1,4 +1,4 @@
-"""Keys: created once, rotated epoch by epoch.
+"""Keys: created once, rotated epoch by epoch; old epochs can be destroyed.
 
 An epoch is dealt before the transaction that keeps it, since that takes seconds. One that loses
 a race, or whose process dies, was promised to nobody.
@@ -10,7 +10,7 @@ from random import Random
 from fedperm.clock import Clock
 from fedperm.errors import ConflictError
 from fedperm.ids import EpochNumber, KeyName
-from fedperm.wire.key_server import KeyList, KeyRequest, KeyStatus, SignedEpoch
+from fedperm.wire.key_server import DestroyedEpoch, KeyList, KeyRequest, KeyStatus, SignedEpoch
 from fedperm.wire.statements import SchemeSpec
 from fedperm_keyserver.authority import Authority
 from fedperm_keyserver.records import Key
@@ -56,15 +56,20 @@ class Keys:
     def all(self) -> KeyList:
         return KeyList(keys=tuple(_status(key) for key in self.stores.keys.all()))
 
-    def epoch(self, name: KeyName, number: EpochNumber) -> SignedEpoch:
-        return SignedEpoch(record=self.stores.keys.epoch(name, number).record)
+    def epoch(self, name: KeyName, number: EpochNumber, signer: str | None) -> SignedEpoch:
+        """As it was signed first, or by the identity with this fingerprint."""
+        record = self.stores.keys.epoch(name, number).record
+        return SignedEpoch(record=self.authority.signed_by(signer, record) if signer else record)
+
+    def newly_signed(self, name: KeyName, number: EpochNumber) -> SignedEpoch:
+        return self.epoch(name, number, self.authority.identity.fingerprint)
 
     def rotate(self, name: KeyName, number: EpochNumber) -> tuple[SignedEpoch, bool]:
         """The epoch, and whether it is new. It is asked for by its number, so that a repeated
         request does not rotate twice."""
         key = self.stores.keys.get(name)
         if number <= key.latest_epoch:
-            return self.epoch(name, number), False
+            return self.newly_signed(name, number), False
         if number > key.latest_epoch + 1:
             raise ConflictError(
                 f"epoch {number} of key {name} is not the next one",
@@ -74,6 +79,19 @@ class Keys:
         epoch = self.authority.make_epoch(dealt, name, number, self.clock.now())
         kept = self.stores.keys.rotate(epoch, "by the key operator")
         return SignedEpoch(record=kept.record), kept == epoch
+
+    def destroy(self, name: KeyName, number: EpochNumber) -> DestroyedEpoch:
+        """Sent again, it erases leftovers again: the first one may have died in between."""
+        self.authority.check_open()
+        now = self.clock.now()
+        epoch = self.stores.keys.destroy(name, number, now)
+        self.stores.secrets.erase_leftovers()
+        return DestroyedEpoch(
+            key=name,
+            epoch=number,
+            key_id=epoch.key_id,
+            destroyed_at=epoch.destroyed_at or now,
+        )
 
     def deal(self, scheme: SchemeSpec, keys: str) -> Dealt:
         custody = CUSTODIES[keys]

@@ -22,7 +22,15 @@ class KeyServerMetrics:
         self.releases = Counter(
             "fedperm_keyserver_releases", "Secret keys released to clients", registry=registry
         )
+        self.tampering = Counter(
+            "fedperm_keyserver_tampering",
+            "Refusals because of a row that the key server has not written so, by table",
+            ["table"],
+            registry=registry,
+        )
         for result in ("new", "again", "refused"):  # from the start, at 0: rates need two values
             self.enrolments.labels(result)
+        for table in ("keys", "epochs", "enrolment_tokens", "clients", "audit_entries"):
+            self.tampering.labels(table)
         for service in SERVICES.values():
             self.access_tokens.labels(service.audience)

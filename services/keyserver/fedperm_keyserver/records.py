@@ -2,17 +2,59 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from fedperm.ids import ClientName, EpochNumber, KeyName
+from fedperm.wire.public_keys import fingerprint
 from fedperm.wire.statements import SchemeSpec
+from fedperm_secret.at_rest import epoch_purpose
+
+
+class Wrapped(Protocol):
+    """A record that holds a secret under the key-encryption key. `purpose` says what it is, so that
+    it opens as nothing else."""
+
+    @property
+    def wrapped(self) -> bytes: ...
+
+    @property
+    def purpose(self) -> str: ...
+
+
+Rewrap = Callable[[Wrapped], bytes]
+"""The same secret under another key-encryption key."""
 
 
 @dataclass(frozen=True)
 class StoredIdentity:
-    """The signing identity: its public key, and the private one wrapped."""
+    """A signing identity: its public key, and the private one wrapped, which is empty once it was
+    retired. All but the first have a statement of the one before that names them its successor."""
 
     signing_key: str
     wrapped: bytes = field(repr=False)
+    generation: int = 1
+    succession: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(self.signing_key)
+
+    @property
+    def purpose(self) -> str:
+        return f"fedperm/3 signing key at rest\x00{self.signing_key}"
+
+    @property
+    def former_purpose(self) -> str:
+        """Until rows were marked: `integrity` says what follows from it."""
+        return f"fedperm/1 signing key at rest\x00{self.signing_key}"
+
+
+@dataclass(frozen=True)
+class StoredIntegrityKey:
+    """The key of the marks on rows, wrapped."""
+
+    wrapped: bytes = field(repr=False)
+    purpose: str = "fedperm/3 integrity key at rest"
 
 
 @dataclass(frozen=True)
@@ -35,7 +77,8 @@ class Key:
 
 @dataclass(frozen=True)
 class Epoch:
-    """One key: its signed public half, and what the dealer keeps of the secret half, wrapped."""
+    """One key: its signed public half, and what the dealer keeps of the secret half, wrapped, until
+    it is destroyed."""
 
     key: KeyName
     number: EpochNumber
@@ -43,6 +86,11 @@ class Epoch:
     record: str
     wrapped: bytes = field(repr=False)
     created_at: float
+    destroyed_at: float | None = None
+
+    @property
+    def purpose(self) -> str:
+        return epoch_purpose(self.key, self.number)
 
 
 @dataclass(frozen=True)
@@ -65,7 +113,8 @@ class Token:
 
 @dataclass(frozen=True)
 class Client:
-    """An enrolled client; `revoked_into` is the epoch that its revocation made."""
+    """An enrolled client. `first_epoch` was the newest of its key when it was enrolled: it is given
+    no older one. `revoked_into` is the epoch that its revocation made."""
 
     key: KeyName
     name: ClientName
@@ -74,6 +123,7 @@ class Client:
     signing_key: str
     sealing_key: str
     enrolled_at: float
+    first_epoch: EpochNumber
     revoked_at: float | None = None
     revoked_into: EpochNumber | None = None
 
@@ -98,6 +148,7 @@ class Known:
     holder: Client | None
     name_is_taken: bool
     clients: int
+    latest_epoch: EpochNumber
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ class Services:
     operator: OperatorCredential
     enrolment_limit: RateLimit
     access_limit: RateLimit
+    grant_limit: RateLimit
+    call_limit: RateLimit
+    release_limit: RateLimit
     clock: Clock
     keys: Keys
     tokens: Tokens

@@ -24,6 +24,7 @@ class Tokens:
 
     def mint(self, key: KeyName, wanted: TokenRequest) -> MintedToken:
         """The only time that the secret is shown."""
+        self.authority.check_open()
         check_token_name(wanted.client, wanted.uses)
         minted = EnrolmentToken(
             self.randomness.randbytes(_ID_OCTETS).hex(),
@@ -48,6 +49,7 @@ class Tokens:
         return TokenList(tokens=tuple(_status(token) for token in self.stores.tokens.all(key)))
 
     def revoke(self, key: KeyName, identifier: str) -> TokenStatus:
+        self.authority.check_open()
         return _status(self.stores.tokens.revoke(key, identifier, self.clock.now()))
 
 

@@ -2,20 +2,19 @@
 
 import sys
 
-from rich.console import Console
-
 from fedperm.errors import FedPermError
 from fedperm_cli.application import application
 from fedperm_cli.exit_codes import exit_code_of
+from fedperm_cli.pages import stderr
 
 
 def main() -> None:
     try:
         application()
     except FedPermError as error:
-        stderr = Console(stderr=True, highlight=False, soft_wrap=True)
-        stderr.print("error:", error.message, style="red", markup=False)
-        stderr.print("hint:", error.hint, markup=False)
+        console = stderr()
+        console.print("error:", error.message, style="red")
+        console.print("hint:", error.hint)
         sys.exit(exit_code_of(error))
 
 

@@ -12,11 +12,14 @@ from fedperm_cli.bench.command import bench
 from fedperm_cli.client.commands import client_commands
 from fedperm_cli.config_file import options_in
 from fedperm_cli.configured_group import ConfiguredGroup
+from fedperm_cli.dashboard.command import dashboard
 from fedperm_cli.demo.command import demo
 from fedperm_cli.deployment.commands import deployment_commands
 from fedperm_cli.exit_codes import EPILOG
 from fedperm_cli.keys.commands import keys
 from fedperm_cli.model.commands import model_commands
+from fedperm_cli.operator.commands import operator_commands
+from fedperm_cli.pages import print_text
 from fedperm_cli.plan.command import plan
 from fedperm_cli.preflight.command import preflight
 from fedperm_cli.privacy.command import privacy
@@ -40,6 +43,8 @@ application.command(epilog=EPILOG)(demo)
 application.add_typer(keys, name="keys")
 application.add_typer(client_commands, name="client")
 application.add_typer(run_commands, name="run")
+application.command(epilog=EPILOG)(dashboard)
+application.add_typer(operator_commands, name="operator")
 application.add_typer(model_commands, name="model")
 application.add_typer(audit_commands, name="audit")
 application.add_typer(deployment_commands, name="deployment")
@@ -53,7 +58,7 @@ application.command(epilog=EPILOG)(privacy)
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"fedperm {fedperm.__version__}")
+        print_text(f"fedperm {fedperm.__version__}")
         raise typer.Exit
 
 

@@ -43,11 +43,6 @@ class AverageNoise:
             "parameters, or take more clients, a larger k1 or k2, or a larger epsilon"
         )
 
-    def lines(self, clip: float | None) -> list[str]:
-        """For people, in units of C where it is not known."""
-        warning = self.warning
-        return [self._words(clip)] + ([] if warning is None else [f"warning: {warning}"])
-
     def members(self) -> dict[str, float | str | None]:
         """Of the JSON object that a command prints."""
         return {
@@ -57,7 +52,8 @@ class AverageNoise:
             "warning": self.warning,
         }
 
-    def _words(self, clip: float | None) -> str:
+    def words(self, clip: float | None) -> str:
+        """For people, in units of C where it is not known."""
         unit, name, named = (1.0, " C", "C") if clip is None else (clip, "", f"C = {clip:g}")
         return (
             f"noise: standard deviation {_number(self.in_a_round * unit)}{name} a parameter and "

@@ -29,6 +29,10 @@ ClientArgument = Annotated[str, _argument("Name of the client.", "CLIENT")]
 RunArgument = Annotated[str, _argument("Name of the run.", "RUN")]
 """Of `str`: help shows an argument's type as Python writes it. Commands make ids of them."""
 
+EpochOption = Annotated[
+    int, typer.Option("--epoch", metavar="EPOCH", min=1, help="Its number; never the newest.")
+]
+
 RunNames = Annotated[
     list[RunName],
     typer.Option(

@@ -54,7 +54,7 @@ def steps_on(console: Console) -> Iterator[Steps]:
         yield Silent()
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
         TimeRemainingColumn(elapsed_when_finished=True),

@@ -4,13 +4,15 @@ from collections.abc import Callable
 
 from rich.console import Console
 
+from fedperm.plain_text import one_line
+
 Teller = Callable[[str, str], None]
 """Takes a name and a fact."""
 
 
 def tell_on(console: Console) -> Teller:
     def tell(name: str, fact: str) -> None:
-        console.print(f"{name:11} {fact}", markup=False, soft_wrap=True)
+        console.print(one_line(f"{name:11} {fact}"), soft_wrap=True)
 
     return tell
 

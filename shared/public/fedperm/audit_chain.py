@@ -27,13 +27,23 @@ START = ChainEnd(0, "0" * 64)
 """The end of an empty log."""
 
 
-def next_entry(end: ChainEnd, at: float, event: str, details: dict[str, Any]) -> AuditEntry:
+def next_entry(
+    end: ChainEnd,
+    at: float,
+    event: str,
+    details: dict[str, Any],
+    *,
+    actor: str | None = None,
+    address: str | None = None,
+) -> AuditEntry:
     """The entry that continues the chain."""
     entry = AuditEntry(
         number=end.number + 1,
         at=at,
         event=event,
         details=details,
+        actor=actor,
+        address=address,
         previous=end.hash,
         hash=START.hash,
     )
@@ -45,9 +55,9 @@ def verify_chain(entries: Iterable[AuditEntry], start: ChainEnd = START) -> Chai
     end = start
     for entry in entries:
         if (entry.number, entry.previous) != (end.number + 1, end.hash):
-            raise _broken(f"entry {entry.number} does not follow entry {end.number}")
+            raise broken(f"entry {entry.number} does not follow entry {end.number}")
         if entry.hash != _hash(entry):
-            raise _broken(f"entry {entry.number} was changed")
+            raise broken(f"entry {entry.number} was changed")
         end = ChainEnd(entry.number, entry.hash)
     return end
 
@@ -58,7 +68,8 @@ def _hash(entry: AuditEntry) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def _broken(what: str) -> UntrustedError:
+def broken(what: str) -> UntrustedError:
+    """Of a log that cannot be believed."""
     return UntrustedError(
         f"the audit log is broken: {what}", "compare it with an earlier copy, and ask who wrote it"
     )

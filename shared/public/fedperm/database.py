@@ -4,7 +4,7 @@ Every method of a store is one transaction (`transaction`), and they happen one 
 (`engines`).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -13,10 +13,10 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from sqlalchemy import URL
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoFreeConnectionError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, sessionmaker
 
 from fedperm.crash_points import passing, persisting
-from fedperm.engines import open_engine
+from fedperm.engines import erase_leftovers, open_engine
 from fedperm.errors import BusyError, ServiceError, SettingsError, StorageFullError
 from fedperm.schema import Schema, bring_up_to_date
 
@@ -32,10 +32,11 @@ Result = TypeVar("Result")
 
 
 class Database:
-    """An engine, and transactions on it."""
+    """An engine, and transactions on it. Whoever has to see them all listens to `sessions`."""
 
     def __init__(self, url: str) -> None:
         self.engine = open_engine(url)
+        self.sessions = sessionmaker(self.engine, expire_on_commit=False)
 
     def transact(self, work: Callable[[Session], Result]) -> Result:
         """Commits what `work` did, or nothing of it. `work` may be called again, so it has no
@@ -47,6 +48,14 @@ class Database:
             if in_words is None:
                 raise
             raise in_words from error
+
+    def erase_leftovers(self, tables: Sequence[str]) -> None:
+        """Of rows that were changed or removed, as far as a database can: outside a transaction,
+        and after the one that did it. Backups and archived logs keep what they have."""
+        try:
+            erase_leftovers(self.engine, tables)
+        except SQLAlchemyError as error:
+            raise _in_words(error) or error from error
 
     def close(self) -> None:
         self.engine.dispose()
@@ -61,7 +70,7 @@ class Database:
         return self._once(work)
 
     def _once(self, work: Callable[[Session], Result]) -> Result:
-        with Session(self.engine, expire_on_commit=False) as session, session.begin():
+        with self.sessions() as session, session.begin():
             result = work(session)
             session.flush()
             passing("uncommitted")

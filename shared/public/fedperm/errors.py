@@ -16,11 +16,13 @@ FedPermError
 ├── TooManyClientsError     the aggregator: more contributions than slots were planned for
 ├── AggregateError          the aggregator: what it published fails the client's checks
 ├── BlobError               whoever operates the storage: a stored blob is missing or damaged
+├── TamperedError           whoever operates the key server: its database was changed from outside
 ├── SettingsError           whoever starts the program
 ├── RequestError            whoever sent the request
 │   ├── InvalidRequestError   its content makes no sense
 │   ├── UnauthenticatedError  no credential, or one that is not valid here and now
 │   ├── ForbiddenError        a valid credential of somebody else
+│   │   └── EarlierEpochError   a key from before the client was enrolled
 │   ├── UnknownResourceError  there is no such thing
 │   ├── ConflictError         it contradicts what was accepted before
 │   ├── GoneError             it came too late
@@ -129,6 +131,17 @@ class BlobError(FedPermError):
     not a MessageError; not passing by itself either, so not a ServiceError."""
 
 
+class TamperedError(FedPermError):
+    """Stored rows are not as the service wrote them. Does not pass by itself, so no ServiceError.
+    What is wrong is for the operator: it is no part of the message."""
+
+    def __init__(self, message: str, hint: str, *, table: str, row: str, why: str) -> None:
+        super().__init__(message, hint)
+        self.table = table
+        self.row = row
+        self.why = why
+
+
 class SettingsError(FedPermError):
     """A setting is missing, unknown or impossible."""
 
@@ -147,6 +160,11 @@ class UnauthenticatedError(RequestError):
 
 class ForbiddenError(RequestError):
     """The credential is valid, and not for this."""
+
+
+class EarlierEpochError(ForbiddenError):
+    """The key is of an epoch from before the client was enrolled: what was encrypted under it was
+    not for this client."""
 
 
 class UnknownResourceError(RequestError):

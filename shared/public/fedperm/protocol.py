@@ -15,9 +15,9 @@ stored. docs/protocol.md, "Versions", has the rule, and ADR 14 the reasons.
 import re
 from typing import Final, Literal
 
-PROTOCOL: Final = "fedperm/2"
+PROTOCOL: Final = "fedperm/3"
 FIRST_PROTOCOL: Final = "fedperm/1"
-Protocol = Literal["fedperm/1", "fedperm/2"]
+Protocol = Literal["fedperm/1", "fedperm/2", "fedperm/3"]
 """Of stored documents; what is sent is of the newest."""
 
 

@@ -1,13 +1,15 @@
 """The run's document: every parameter that the parties must agree on, frozen and hashed.
 
 The operator writes it once. Its SHA-256, over the bytes exactly as they were sent, names it in
-every message, so a run cannot change under anybody. Key epochs stand beside it: keys rotate.
+every message, so a run cannot change under anybody. From fedperm/3 on it names the run operator's
+keys and travels with their signature. Key epochs stand beside it: keys rotate.
 """
 
 import hashlib
 from functools import cached_property
 from typing import Annotated, Any, Self
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import Field, ValidationError, model_validator
 
 from fedperm.axes import Axes
@@ -31,11 +33,17 @@ from fedperm.wire.message import (
     Sha256,
     place_of,
 )
-from fedperm.wire.public_keys import KeyText
-from fedperm.wire.statements import EpochRecord, Parameter, SchemeSpec
+from fedperm.wire.public_keys import KeyText, SealingKeyText, fingerprint, signing_key
+from fedperm.wire.signed import sign, verify
+from fedperm.wire.statements import DocumentSignature, EpochRecord, Parameter, SchemeSpec
+from fedperm.wire.strict_json import parse_json
+
+DOCUMENT_SIGNATURE = "Fedperm-Document-Signature"
+"""The header that carries a document's DocumentSignature, both ways."""
 
 LONGEST_DOCUMENT = 1 << 18
 """Octets: a model of a thousand tensors has room."""
+_WITHOUT_OPERATOR = {"fedperm/1", "fedperm/2"}
 MOST_PARAMETERS = 1 << 28
 """Beyond this a single plan would not fit in memory; train a part of the model."""
 
@@ -165,9 +173,22 @@ class KeySpec(Message):
     signing_key: KeyText
 
 
+class OperatorKeys(Message):
+    """The public halves of the run operator's keys: Ed25519 for what the operator signs, X25519 for
+    what clients seal to the operator. The aggregator does not hold the other halves."""
+
+    signing_key: KeyText
+    sealing_key: SealingKeyText
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the signing key: what clients pin."""
+        return fingerprint(self.signing_key)
+
+
 class RunDocument(Message):
     """`insecure_for_tests` admits short keys and runs without a norm bound; every party has to
-    admit it by a switch of its own as well."""
+    admit it by a switch of its own as well. Documents of older versions have no `operator`."""
 
     protocol: Protocol = PROTOCOL
     run: RunField
@@ -181,6 +202,7 @@ class RunDocument(Message):
     norm_bound: NormSpec | None
     rounds: RoundsSpec
     key: KeySpec
+    operator: OperatorKeys | None = None
     local_metrics: bool = False
     insecure_for_tests: bool = False
 
@@ -205,6 +227,12 @@ class RunDocument(Message):
             rest = {name: key[name] for name in key.keys() - {"key_bits"}}
             return {**members, "key": {**rest, "parameters": {"key_bits": key["key_bits"]}}}
         raise ValueError("a document of fedperm/1 has key.key_bits and no axes")
+
+    @model_validator(mode="after")
+    def _has_an_operator_since_the_third_version(self) -> Self:
+        if (self.operator is None) != (self.protocol in _WITHOUT_OPERATOR):
+            raise ValueError("operator is a member of documents of fedperm/3, and of no older ones")
+        return self
 
     @model_validator(mode="after")
     def _is_possible(self) -> Self:
@@ -269,16 +297,36 @@ class RunDocument(Message):
 
 
 class FrozenDocument:
-    """A document together with its bytes and their hash."""
+    """A document together with its bytes, their hash, and the operator's signature, which is empty
+    where nobody has signed it."""
 
-    def __init__(self, octets: bytes) -> None:
+    def __init__(self, octets: bytes, signature: str = "") -> None:
         self.octets = octets
+        self.signature = signature
         self.sha256 = hashlib.sha256(octets).hexdigest()
         self.content = _parse(octets)
 
     @classmethod
     def of(cls, document: RunDocument) -> "FrozenDocument":
         return cls(document.model_dump_json(indent=2).encode())
+
+    def signed_with(self, key: Ed25519PrivateKey) -> "FrozenDocument":
+        """The same with a signature: by the key that it names, or nobody will believe it."""
+        statement = DocumentSignature(run=self.content.run, document=self.sha256)
+        return FrozenDocument(self.octets, sign(statement, key))
+
+    def check_signature(self) -> None:
+        """By the operator whom the document names. An older document names none and has none:
+        whoever pins the operator refuses it."""
+        operator = self.content.operator
+        if operator is None:
+            return
+        statement = verify(self.signature, DocumentSignature, signing_key(operator.signing_key))
+        if (statement.run, statement.document) != (self.content.run, self.sha256):
+            raise UntrustedError(
+                f"the signature beside the document of run {self.content.run} is of another one",
+                "get the document again; if it stays so, ask the run's operator",
+            )
 
 
 def _parse(octets: bytes) -> RunDocument:
@@ -287,9 +335,12 @@ def _parse(octets: bytes) -> RunDocument:
             f"the document has {len(octets):,} octets", f"keep it below {LONGEST_DOCUMENT:,}"
         )
     try:
+        parse_json(octets)
         return RunDocument.model_validate_json(octets)
     except ValidationError as error:
         wrong = "; ".join(
             f"{place_of(e) or 'document'}: {e['msg']}" for e in error.errors()[:MOST_NAMED]
         )
         raise ParameterError(f"the run's document is wrong: {wrong}", "correct it") from None
+    except ValueError as error:
+        raise ParameterError(f"the run's document is wrong: {error}", "correct it") from None

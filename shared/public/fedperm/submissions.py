@@ -11,7 +11,7 @@ from fedperm.blobs.store import BlobRef
 from fedperm.ids import ClientName, RoundNumber
 from fedperm.registry import Registry
 from fedperm.run_document import RunDocument
-from fedperm.uploads.form import Accepted, UpdateTerms, examine
+from fedperm.uploads.form import Accepted, UpdateTerms, examine, glance
 from fedperm.wire.body import Body
 from fedperm.wire.statements import UPDATE_KIND
 
@@ -44,6 +44,11 @@ class SubmissionKind(Protocol):
         """The one layout that a submission has in this run."""
         ...
 
+    def glance(self, octets: memoryview, terms: UpdateTerms) -> None:
+        """What can be seen before it is acknowledged, in no time. A MessageError says what its
+        sender did wrong."""
+        ...
+
     def examine(self, octets: memoryview, context: RoundContext) -> Accepted:
         """What becomes of it. A MessageError says what its sender did wrong. Runs in a worker."""
         ...
@@ -57,6 +62,9 @@ class UpdateSubmission:
 
     def body(self, document: RunDocument) -> Body:
         return document.update_body
+
+    def glance(self, octets: memoryview, terms: UpdateTerms) -> None:
+        glance(octets, terms)
 
     def examine(self, octets: memoryview, context: RoundContext) -> Accepted:
         return examine(octets, context.terms)

@@ -14,6 +14,7 @@ from fedperm.ids import ClientName
 from fedperm.registry import Registry
 from fedperm.schemes.scheme import Layout, PublicKey, Scheme
 from fedperm_secret.access import SECRET_KEY_ACCESS
+from fedperm_secret.reader_key import ReaderKey
 from fedperm_secret.schemes.registry import SECRET_SCHEMES
 from fedperm_secret.schemes.scheme import SecretHalf, SecretKey
 
@@ -50,6 +51,11 @@ class Custody(Protocol):
         """With which a client encodes, and opens an aggregate."""
         ...
 
+    def reader_key(self, held: SecretKey, scheme: Scheme) -> ReaderKey:
+        """The same for every client that holds the epoch, and known to nobody else but the
+        dealer."""
+        ...
+
 
 class SharedKey:
     """All clients hold the whole secret key, as in the paper; each opens every aggregate alone."""
@@ -74,6 +80,9 @@ class SharedKey:
 
     def half(self, held: SecretKey, scheme: Scheme, layout: Layout) -> SecretHalf:
         return SECRET_SCHEMES[scheme.name].secret_half(held, layout)
+
+    def reader_key(self, held: SecretKey, scheme: Scheme) -> ReaderKey:
+        return ReaderKey(SECRET_SCHEMES[scheme.name].to_bytes(held, SECRET_KEY_ACCESS))
 
 
 SHARED = SharedKey()

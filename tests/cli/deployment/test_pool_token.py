@@ -9,9 +9,11 @@ from fedperm.wire.key_server import Identity, TokenStatus
 from fedperm_cli.deployment.pool_token import usable_token
 
 NOW = 1000.0
-HERE = Identity(signing_key="A" * 43, fingerprint="a" * 64)
+HERE = Identity(signing_key="B" * 42 + "A", fingerprint="a" * 64)
 TOKEN = EnrolmentToken("token-1", bytes(32), HERE.fingerprint)
-STATUS = TokenStatus(id="token-1", uses=3, used=2, expires_at=NOW + 1, revoked=False, client=None)
+STATUS = TokenStatus(
+    id="token-1", uses=3, used=2, expires_at=NOW + 3600, revoked=False, client=None
+)
 OTHER = STATUS.model_copy(update={"id": "token-2"})
 
 
@@ -20,7 +22,14 @@ def test_a_token_with_uses_left_is_kept():
 
 
 @pytest.mark.parametrize(
-    "changed", [{"used": 3}, {"expires_at": NOW}, {"revoked": True}, {"id": "token-3"}]
+    "changed",
+    [
+        {"used": 3},
+        {"expires_at": NOW},
+        {"expires_at": NOW + 599},
+        {"revoked": True},
+        {"id": "token-3"},
+    ],
 )
 def test_a_token_that_enrols_nobody_any_more_is_not(changed):
     status = STATUS.model_copy(update=changed)

@@ -12,20 +12,23 @@ from cryptography import x509
 
 from fedperm.clock import SystemClock
 from fedperm.database import sqlite_url
+from fedperm.engines import check_is_private
 from fedperm_cli.deployment.databases import DatabaseKind
 from fedperm_cli.deployment.preparation import Wishes, prepare
 from fedperm_cli.deployment.secret_files import State
 from fedperm_cli.deployment.server_names import names_of
 from fedperm_cli.errors import DeploymentError
+from fedperm_cli.operator.identity import OperatorIdentity
 from tests.cli.operator import Operator
 
 PUBLIC = {"authority/ca.pem", "keyserver/ca.pem", "aggregator/ca.pem", "operator/ca.pem",
-          "client/ca.pem", "monitoring/ca.pem"}  # fmt: skip
+          "client/ca.pem", "monitoring/ca.pem", "client/operator-fingerprint"}  # fmt: skip
 PRIVATE = {"authority/ca-key.pem", "keyserver/tls-certificate.pem", "keyserver/tls-key.pem",
            "keyserver/operator-token", "keyserver/key-encryption-key", "keyserver/database-url",
            "aggregator/tls-certificate.pem", "aggregator/tls-key.pem", "aggregator/operator-token",
            "aggregator/database-url", "operator/key-operator-token",
-           "operator/run-operator-token", "monitoring/grafana-password"}  # fmt: skip
+           "operator/run-operator-token", "operator/run-operator-key.json",
+           "authority/run-operator-key.json", "monitoring/grafana-password"}  # fmt: skip
 CERTIFICATES = {"keyserver/tls-certificate.pem", "aggregator/tls-certificate.pem"}
 
 
@@ -82,9 +85,12 @@ def test_both_ends_of_a_credential_agree_and_no_two_secrets_are_the_same(folder)
     held = contents(folder)
     assert held["keyserver/operator-token"] == held["operator/key-operator-token"]
     assert held["aggregator/operator-token"] == held["operator/run-operator-token"]
-    assert len({held[file] for file in PUBLIC}) == 1
-    assert len({held[file] for file in PRIVATE}) == len(PRIVATE) - 2
+    pinned = held.pop("client/operator-fingerprint").decode()
+    assert len({held[file] for file in PUBLIC & held.keys()}) == 1
+    assert len({held[file] for file in PRIVATE}) == len(PRIVATE) - 3
     assert len(bytes.fromhex(held["keyserver/key-encryption-key"].decode())) == 32
+    operator = OperatorIdentity.found_at(folder / "operator/run-operator-key.json")
+    assert pinned == operator.keys.fingerprint
 
 
 def test_the_second_time_nothing_changes(folder):
@@ -236,12 +242,36 @@ def test_with_postgres_each_server_has_a_role_and_a_password_of_its_own(tmp_path
         url = (tmp_path / server / "database-url").read_text()
         head, _, rest = url.partition(f"://{server}:")
         password, _, place = rest.partition("@")
-        assert (head, place) == ("postgresql+psycopg", f"postgres:5432/{server}")
+        tls = "sslmode=verify-full&sslrootcert=/run/fedperm/ca.pem"
+        assert (head, place) == ("postgresql+psycopg", f"postgres:5432/{server}?{tls}")
+        check_is_private(url, "NOTHING")
         assert f"CREATE ROLE {server} LOGIN PASSWORD '{password}';" in script
         assert f"REVOKE ALL ON DATABASE {server} FROM PUBLIC;" in script
         passwords.add(password)
     assert min(map(len, passwords)) == 43
     assert len(passwords) == 3
+
+
+def test_postgres_has_a_certificate_of_the_private_ca(tmp_path):
+    Operator({})("deployment", "prepare", str(tmp_path), "--database", "postgres")
+    authority = x509.load_pem_x509_certificate((tmp_path / "authority/ca.pem").read_bytes())
+    pem = (tmp_path / "postgres/tls-certificate.pem").read_bytes()
+    certificate = x509.load_pem_x509_certificate(pem)
+    certificate.verify_directly_issued_by(authority)
+    assert names_of("postgres", ()).are_in(certificate)
+    assert (tmp_path / "postgres/tls-key.pem").stat().st_mode & 0o077 == 0
+
+
+def test_a_url_from_before_there_was_tls_is_completed_and_keeps_its_password(tmp_path):
+    operator = Operator({"FEDPERM_INIT_DATABASE": "postgres"})
+    operator.succeeds("deployment", "prepare", str(tmp_path))
+    file = tmp_path / "keyserver/database-url"
+    complete = file.read_text()
+    file.write_text(complete.partition("?")[0])
+    script = (tmp_path / "postgres/databases.sql").read_text()
+    operator.succeeds("deployment", "prepare", str(tmp_path))
+    assert file.read_text() == complete
+    assert (tmp_path / "postgres/databases.sql").read_text() == script
 
 
 def test_a_deployment_stays_with_its_database(folder):

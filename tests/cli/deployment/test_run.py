@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import stat
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -63,7 +65,7 @@ def test_from_nothing_to_the_summary_and_the_same_again(federation):
     again = federation.operator("deployment", "run")
     assert again.returncode == 0, again.stderr
     assert summary(again) == summary(first)
-    assert "2 of 1000 clients enrolled" in again.stdout
+    assert "2 of 20 clients enrolled" in again.stdout
     assert federation.token_file.read_bytes() == token
 
 
@@ -166,3 +168,16 @@ def test_nobody_is_answered_without_tls(federation):
         assert server.address.startswith("https://")
         with pytest.raises(httpx.TransportError):
             httpx.get(server.address.replace("https", "http") + "/readyz")
+
+
+@pytest.mark.usefixtures("stopped")
+def test_clients_that_come_later_get_a_new_token_for_an_hour(federation):
+    """One command, with the variables of the operator's container."""
+    before = federation.token_file.read_text()
+    said = federation.operator.json("deployment", "token", "--token-uses", "3")
+    assert (said["uses"], said["used"]) == (3, 0)
+    assert 3500 < said["expires_at"] - time.time() <= 3600
+    minted = federation.token_file.read_text()
+    assert minted.startswith("fpt1.")
+    assert minted != before
+    assert stat.S_IMODE(federation.token_file.stat().st_mode) == 0o600

@@ -47,6 +47,9 @@ class TlsFederation:
                 "FEDPERM_AGGREGATOR": self.aggregator.address,
                 "FEDPERM_CA_FILE": str(self.folder / "operator/ca.pem"),
                 "FEDPERM_KEY_OPERATOR_TOKEN_FILE": str(self.folder / "operator/key-operator-token"),
+                "FEDPERM_RUN_OPERATOR_KEY_FILE": str(
+                    self.folder / "operator/run-operator-key.json"
+                ),
                 "FEDPERM_RUN_OPERATOR_TOKEN_FILE": str(self.folder / "operator/run-operator-token"),
                 "FEDPERM_OPERATOR_TOKEN_FILE": str(self.token_file),
                 "FEDPERM_OPERATOR_KEY_BITS": "512",
@@ -91,10 +94,12 @@ class TlsFederation:
             name,
             ca_file=self.ca_file,
             enrolment_token_file=self.token_file,
+            operator_fingerprint=(self.folder / "client/operator-fingerprint").read_text().strip(),
             run="demo",
             key="demo",
             min_key_bits=512,
             accept_no_privacy=True,
+            min_contributors=2,
         )
 
 

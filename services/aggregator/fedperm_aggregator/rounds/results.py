@@ -4,8 +4,11 @@ from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
 from fedperm.errors import GoneError, InvalidRequestError
 from fedperm.ids import RoundNumber, RunName
+from fedperm.run_document import RunDocument
+from fedperm.submissions import UPDATE
 from fedperm.wire.aggregator import (
     ClientReport,
+    KeyEpoch,
     RoundOutcome,
     RoundReport,
     RoundState,
@@ -15,8 +18,8 @@ from fedperm_aggregator import blob_names
 from fedperm_aggregator.authorization import Participant
 from fedperm_aggregator.participants import Participants
 from fedperm_aggregator.presence import Presence
-from fedperm_aggregator.records import SubmissionPlace
-from fedperm_aggregator.run_documents import RunDocuments
+from fedperm_aggregator.records import NewerEpoch, SubmissionPlace
+from fedperm_aggregator.run_documents import RunDocuments, usable_record
 from fedperm_aggregator.stores import Stores
 
 _MOST_REMEMBERED = 64
@@ -73,14 +76,36 @@ class Rounds:
         sha256, size = outcome.aggregate.sha256, outcome.aggregate.size
         return self._blobs.ref(blob_names.aggregate(run, number, sha256), sha256, size)
 
+    def decline(
+        self, run: RunName, number: RoundNumber, who: Participant, message: KeyEpoch
+    ) -> None:
+        """Whoever was revoked may hold the round's key: the client waits for a newer one's."""
+        self._participants.check(run, who)
+        record = usable_record(message.record, self._documents.of(run).content)
+        now = self._clock.now()
+        self._presence.heard(run, who.client, now)
+        place = SubmissionPlace(UPDATE.name, run, number, who.client)
+        newer = NewerEpoch(record.epoch, message.record)
+        self._stores.submissions.decline(place, newer, now)
+
     def add_report(
         self, run: RunName, number: RoundNumber, who: Participant, report: ClientReport
     ) -> None:
         self._participants.check(run, who)
-        if report.train_loss is not None and not self._documents.of(run).content.local_metrics:
-            raise InvalidRequestError(
-                "train_loss is an unnoised release that this run does not ask for", "leave it out"
-            )
+        self._check(report, self._documents.of(run).content)
         now = self._clock.now()
         self._presence.heard(run, who.client, now)
         self._stores.reports.add(run, number, who.client, report, now)
+
+    def _check(self, report: ClientReport, document: RunDocument) -> None:
+        """Of a report that nobody has opened. What is sealed cannot be looked into."""
+        measured = report.measured
+        if measured is not None and report.sealed is not None:
+            raise InvalidRequestError(
+                "the report is sealed and in the clear at once", "send one of both"
+            )
+        loss = None if measured is None else measured.train_loss
+        if loss is not None and not document.local_metrics:
+            raise InvalidRequestError(
+                "train_loss is an unnoised release that this run does not ask for", "leave it out"
+            )

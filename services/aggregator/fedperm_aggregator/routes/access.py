@@ -7,6 +7,7 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, Request
 
 from fedperm.ids import RunName
+from fedperm.web.connections import vouch_for
 from fedperm.web.credentials import Bearer
 from fedperm.wire.message import ClientField, RunField
 from fedperm_aggregator.authorization import Participant
@@ -24,40 +25,46 @@ Here = Annotated[Services, Depends(_services)]
 
 
 async def _judged(
-    here: Here, bearer: str, run: RunName, judge: Callable[[], Judgement]
+    here: Here, request: Request, bearer: str, run: RunName, judge: Callable[[], Judgement]
 ) -> Judgement:
     """At once if the token is known here; else in a thread: it takes the database, and the check
     of a signature."""
-    return judge() if here.authorization.remembers(bearer, run) else await asyncio.to_thread(judge)
+    is_known = here.authorization.remembers(bearer, run)
+    judgement = judge() if is_known else await asyncio.to_thread(judge)
+    vouch_for(request)
+    return judgement
 
 
-async def the_operator(here: Here, bearer: Bearer) -> None:
+async def the_operator(here: Here, request: Request, bearer: Bearer) -> None:
     """Where no run is known yet."""
     here.authorization.check_operator(bearer)
+    vouch_for(request)
 
 
-async def operator_of_run(here: Here, bearer: Bearer, run: RunField) -> None:
-    await _judged(here, bearer, run, lambda: here.authorization.admit_operator(bearer, run))
+async def operator_of_run(here: Here, request: Request, bearer: Bearer, run: RunField) -> None:
+    admit = here.authorization.admit_operator
+    await _judged(here, request, bearer, run, lambda: admit(bearer, run))
 
 
-async def reader_of_run(here: Here, bearer: Bearer, run: RunField) -> None:
+async def reader_of_run(here: Here, request: Request, bearer: Bearer, run: RunField) -> None:
     """The operator or a participant."""
-    await _judged(here, bearer, run, lambda: here.authorization.admit_reader(bearer, run))
+    admit = here.authorization.admit_reader
+    await _judged(here, request, bearer, run, lambda: admit(bearer, run))
 
 
 async def client_or_operator(
-    here: Here, bearer: Bearer, run: RunField, client: ClientField
+    here: Here, request: Request, bearer: Bearer, run: RunField, client: ClientField
 ) -> None:
-    await _judged(
-        here, bearer, run, lambda: here.authorization.admit_client_or_operator(bearer, run, client)
-    )
+    admit = here.authorization.admit_client_or_operator
+    await _judged(here, request, bearer, run, lambda: admit(bearer, run, client))
 
 
-async def _client(here: Here, bearer: Bearer, run: RunField, client: ClientField) -> Participant:
-    return await _judged(
-        here, bearer, run, lambda: here.authorization.admit_client(bearer, run, client)
-    )
+async def that_client(
+    here: Here, request: Request, bearer: Bearer, run: RunField, client: ClientField
+) -> Participant:
+    admit = here.authorization.admit_client
+    return await _judged(here, request, bearer, run, lambda: admit(bearer, run, client))
 
 
-ThatClient = Annotated[Participant, Depends(_client)]
+ThatClient = Annotated[Participant, Depends(that_client)]
 """The client that the path names, and nobody else."""

@@ -9,14 +9,22 @@ from starlette.responses import Response, StreamingResponse
 
 from fedperm.blobs.registry import open_blob
 from fedperm.blobs.store import Blob, BlobRef
-from fedperm.errors import BodyError, LengthRequiredError, MediaTypeError
+from fedperm.errors import BodyError, LengthRequiredError
 from fedperm.web.documentation import Responses
+from fedperm.web.json_body import check_media_type
 from fedperm.wire.body import MEDIA_TYPE
 
 _CONTENT = {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 BULK: dict[str, Any] = {"required": True, "content": _CONTENT}
 BULK_ANSWER: dict[str, Any] = {"content": _CONTENT, "description": "The file"}
 """How /openapi.json describes bulk bodies."""
+
+
+def required_header(name: str) -> dict[str, Any]:
+    """For /openapi.json."""
+    return {"name": name, "in": "header", "required": True, "schema": {"type": "string"}}
+
+
 NOT_MODIFIED: Responses = {304: {"description": "The caller has it already"}}
 """For what If-None-Match may be asked of."""
 
@@ -33,12 +41,6 @@ def stated_size(request: Request) -> int:
             "the length of the body is not stated", "send the header Content-Length"
         )
     return int(length)
-
-
-def check_media_type(request: Request, expected: str) -> None:
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if given != expected:
-        raise MediaTypeError(f"the body is not {expected}", "send the header Content-Type")
 
 
 async def body_of(request: Request) -> AsyncIterator[bytes]:

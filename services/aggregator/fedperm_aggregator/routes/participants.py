@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from fedperm.ids import NO_ROUND, RoundNumber
+from fedperm.web.json_body import sent
 from fedperm.wire.aggregator import (
     Heartbeat,
     ParticipantList,
@@ -14,7 +15,7 @@ from fedperm.wire.aggregator import (
 )
 from fedperm.wire.message import ClientField, RunField
 from fedperm_aggregator.long_poll import Poll
-from fedperm_aggregator.routes.access import Here, ThatClient, operator_of_run
+from fedperm_aggregator.routes.access import Here, ThatClient, operator_of_run, that_client
 
 router = APIRouter(prefix="/v1/runs/{run}/participants", tags=["participants"])
 OPERATOR = [Depends(operator_of_run)]
@@ -31,7 +32,11 @@ def list_all(run: RunField, here: Here) -> ParticipantList:
     summary="Join the run",
 )
 async def join(
-    run: RunField, who: ThatClient, message: Participation, response: Response, here: Here
+    run: RunField,
+    who: ThatClient,
+    message: Annotated[Participation, sent(Participation, after=that_client)],
+    response: Response,
+    here: Here,
 ) -> ParticipantStatus:
     status, is_new = await here.lane.run(here.participants.join, run, who, message)
     response.status_code = 201 if is_new else 200
@@ -44,7 +49,12 @@ def exclude(run: RunField, client: ClientField, here: Here) -> ParticipantStatus
 
 
 @router.put("/{client}/heartbeat", summary="Still here, and doing this")
-async def beat(run: RunField, who: ThatClient, message: Heartbeat, here: Here) -> ParticipantStatus:
+async def beat(
+    run: RunField,
+    who: ThatClient,
+    message: Annotated[Heartbeat, sent(Heartbeat, after=that_client)],
+    here: Here,
+) -> ParticipantStatus:
     return await here.participants.beat(run, who, message)
 
 

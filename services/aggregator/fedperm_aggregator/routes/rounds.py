@@ -1,11 +1,20 @@
 """Rounds: outcomes, aggregates and reports."""
 
+from typing import Annotated
+
 from fastapi import APIRouter, Depends, Request, Response
 
 from fedperm.web.documentation import problems
-from fedperm.wire.aggregator import ClientReport, RoundList, RoundOutcome, RoundReport
+from fedperm.web.json_body import sent
+from fedperm.wire.aggregator import ClientReport, KeyEpoch, RoundList, RoundOutcome, RoundReport
 from fedperm.wire.message import RoundField, RunField
-from fedperm_aggregator.routes.access import Here, ThatClient, operator_of_run, reader_of_run
+from fedperm_aggregator.routes.access import (
+    Here,
+    ThatClient,
+    operator_of_run,
+    reader_of_run,
+    that_client,
+)
 from fedperm_aggregator.routes.bulk import BULK_ANSWER, NOT_MODIFIED, blob_response
 
 router = APIRouter(prefix="/v1/runs/{run}/rounds", tags=["rounds"])
@@ -55,8 +64,33 @@ def _aggregate(run: RunField, number: RoundField, request: Request, here: Here) 
     return blob_response(request, published)
 
 
-@router.put("/{number}/reports/{client}", status_code=204, summary="A client's own measurements")
+@router.put(
+    "/{number}/reports/{client}",
+    status_code=204,
+    response_class=Response,  # another one would name the type of a content that there is not
+    summary="A client's own measurements",
+)
 async def add_report(
-    run: RunField, number: RoundField, who: ThatClient, message: ClientReport, here: Here
+    run: RunField,
+    number: RoundField,
+    who: ThatClient,
+    message: Annotated[ClientReport, sent(ClientReport, after=that_client)],
+    here: Here,
 ) -> None:
     await here.lane.run(here.rounds.add_report, run, number, who, message)
+
+
+@router.put(
+    "/{number}/declines/{client}",
+    status_code=204,
+    response_class=Response,  # as above
+    summary="Send nothing for a round whose key is outdated, and bring the newer epoch",
+)
+async def decline(
+    run: RunField,
+    number: RoundField,
+    who: ThatClient,
+    message: Annotated[KeyEpoch, sent(KeyEpoch, after=that_client)],
+    here: Here,
+) -> None:
+    await here.lane.run(here.rounds.decline, run, number, who, message)

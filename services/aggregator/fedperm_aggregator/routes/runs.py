@@ -1,12 +1,13 @@
 """Runs: what the operator puts, and what everybody reads of it."""
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from fedperm.run_document import RunDocument
+from fedperm.run_document import DOCUMENT_SIGNATURE, RunDocument
 from fedperm.web.documentation import problems
+from fedperm.web.json_body import JSON, check_media_type, sent
 from fedperm.wire.aggregator import KeyEpoch, KeyEpochs, RunList, RunStatus
 from fedperm.wire.message import EpochField, RunField
 from fedperm_aggregator.routes.access import Here, operator_of_run, reader_of_run, the_operator
@@ -16,7 +17,6 @@ from fedperm_aggregator.routes.bulk import (
     NOT_MODIFIED,
     blob_response,
     body_of,
-    check_media_type,
     immutable,
     stated_size,
 )
@@ -24,7 +24,7 @@ from fedperm_aggregator.routes.bulk import (
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 OPERATOR = [Depends(operator_of_run)]
 READER = [Depends(reader_of_run)]
-DOCUMENT = {"application/json": {"schema": {"$ref": "#/components/schemas/RunDocument"}}}
+DOCUMENT = {JSON: {"schema": {"$ref": "#/components/schemas/RunDocument"}}}
 CREATED: dict[int | str, dict[str, Any]] = {201: {"model": RunStatus, "description": "Created"}}
 
 
@@ -41,9 +41,10 @@ def _answer(response: Response, status: RunStatus, *, is_new: bool) -> RunStatus
     summary="Create a run from its document",
 )
 async def create(run: RunField, request: Request, response: Response, here: Here) -> RunStatus:
-    check_media_type(request, "application/json")
+    check_media_type(request, JSON)
     octets = await request.body()
-    status, is_new = await asyncio.to_thread(here.runs.create, run, octets)
+    signature = request.headers.get(DOCUMENT_SIGNATURE, "")
+    status, is_new = await asyncio.to_thread(here.runs.create, run, octets, signature)
     return _answer(response, status, is_new=is_new)
 
 
@@ -67,7 +68,9 @@ def show(run: RunField, here: Here) -> RunStatus:
 def document(run: RunField, request: Request, here: Here) -> Response:
     frozen = here.runs.document(run)
     headers, not_modified = immutable(request, frozen.sha256)
-    return not_modified or Response(frozen.octets, 200, headers, "application/json")
+    if frozen.signature:
+        headers[DOCUMENT_SIGNATURE] = frozen.signature
+    return not_modified or Response(frozen.octets, 200, headers, JSON)
 
 
 @router.put(
@@ -103,7 +106,11 @@ def initial_model(run: RunField, request: Request, here: Here) -> Response:
     summary="A signed public key, used from the next round on",
 )
 def put_epoch(
-    run: RunField, epoch: EpochField, message: KeyEpoch, response: Response, here: Here
+    run: RunField,
+    epoch: EpochField,
+    message: Annotated[KeyEpoch, sent(KeyEpoch, after=operator_of_run)],
+    response: Response,
+    here: Here,
 ) -> RunStatus:
     status, is_new = here.runs.put_epoch(run, epoch, message)
     return _answer(response, status, is_new=is_new)

@@ -9,13 +9,10 @@ from fedperm.wire.digest import CONTENT_DIGEST, parse_content_digest
 from fedperm.wire.message import ClientField, RoundField, RunField
 from fedperm_aggregator.records import SubmissionPlace
 from fedperm_aggregator.routes.access import Here, ThatClient, client_or_operator
-from fedperm_aggregator.routes.bulk import BULK, body_of, stated_size
+from fedperm_aggregator.routes.bulk import BULK, body_of, required_header, stated_size
 from fedperm_aggregator.submissions.intake import Head
 
-HEADERS = [
-    {"name": name, "in": "header", "required": True, "schema": {"type": "string"}}
-    for name in (CONTENT_DIGEST, MANIFEST)
-]
+HEADERS = [required_header(name) for name in (CONTENT_DIGEST, MANIFEST)]
 
 
 def router_of(kind: SubmissionKind) -> APIRouter:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from fedperm.database import Database
+from fedperm_aggregator.stores.checkpoints import CheckpointStore
 from fedperm_aggregator.stores.events import EventStore
 from fedperm_aggregator.stores.jobs import JobStore
 from fedperm_aggregator.stores.participants import ParticipantStore
@@ -21,6 +22,7 @@ class Stores:
     reports: ReportStore
     jobs: JobStore
     events: EventStore
+    checkpoints: CheckpointStore
 
 
 def open_stores(database: Database) -> Stores:
@@ -32,4 +34,5 @@ def open_stores(database: Database) -> Stores:
         ReportStore(database),
         JobStore(database),
         EventStore(database),
+        CheckpointStore(database),
     )

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
 from fedperm.errors import ConflictError, UnknownResourceError
-from fedperm.ids import NO_EPOCH, NO_ROUND, EpochNumber, RunName
+from fedperm.ids import NO_CLIENT, NO_EPOCH, NO_ROUND, ClientName, EpochNumber, RunName
 from fedperm.run_document import FrozenDocument
 from fedperm.wire.aggregator import KeyEpoch, RunState, RunStatus
 from fedperm.wire.events import (
@@ -32,6 +32,20 @@ def newest_round(session: Session, run: RunName) -> RoundRow | None:
     return session.scalar(rounds.order_by(RoundRow.number.desc()).limit(1))
 
 
+def put_epoch_beside(
+    session: Session,
+    run: RunName,
+    epoch: EpochNumber,
+    text: str,
+    now: float,
+    client: ClientName = NO_CLIENT,
+) -> None:
+    """Within a transaction that has seen that it is newer than all others; `client` is who brought
+    it, if not the operator."""
+    session.add(EpochRow(run=run, epoch=epoch, record=text, received_at=now))
+    record(session, run, now, KeyEpochAdded(epoch=epoch), client=client)
+
+
 class RunStore:
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -53,6 +67,7 @@ class RunStore:
             RunRow(
                 run=name,
                 document=document.octets,
+                signature=document.signature,
                 sha256=document.sha256,
                 rounds=document.content.rounds.count,
                 state=RunState.WAITING,
@@ -64,8 +79,9 @@ class RunStore:
         return True
 
     @transaction
-    def document(self, session: Session, run: RunName) -> bytes:
-        return the_run(session, run).document
+    def document(self, session: Session, run: RunName) -> FrozenDocument:
+        row = the_run(session, run)
+        return FrozenDocument(row.document, row.signature)
 
     @transaction
     def status(self, session: Session, run: RunName) -> RunStatus:
@@ -112,8 +128,7 @@ class RunStore:
             raise ConflictError(
                 f"run {run} has reached key epoch {newest}", "put a newer epoch, or the same record"
             )
-        session.add(EpochRow(run=run, epoch=epoch, record=text, received_at=now))
-        record(session, run, now, KeyEpochAdded(epoch=epoch))
+        put_epoch_beside(session, run, epoch, text, now)
         return True
 
     @transaction

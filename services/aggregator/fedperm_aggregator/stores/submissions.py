@@ -6,6 +6,7 @@ from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
+from fedperm.errors import ConflictError
 from fedperm.ids import RunName
 from fedperm.wire.aggregator import SubmissionState
 from fedperm.wire.events import KeyCompromised, SubmissionChecked, SubmissionStored
@@ -15,6 +16,7 @@ from fedperm_aggregator.records import (
     CheckTask,
     JobKind,
     Lease,
+    NewerEpoch,
     NewSubmission,
     Slot,
     StoredSubmission,
@@ -25,8 +27,12 @@ from fedperm_aggregator.records import (
 from fedperm_aggregator.stores.events import record
 from fedperm_aggregator.stores.jobs import owned_job
 from fedperm_aggregator.stores.lookup import place_of, the_round, the_submission
+from fedperm_aggregator.stores.runs import newest_epoch, put_epoch_beside
 from fedperm_aggregator.stores.views import slot_of
 from fedperm_aggregator.tables import JobRow, RoundRow, SubmissionRow
+
+_NOTHING = "0" * 64
+"""In place of the digest of what was not sent."""
 
 Judge = Callable[[Slot], StoredSubmission | None]
 
@@ -73,6 +79,50 @@ class SubmissionStore:
         stored = SubmissionStored(kind=place.kind, size=new.size)
         record(session, place.run, now, stored, number=place.round, client=place.client)
         return StoredSubmission(new.sha256, SubmissionState.STORED, now), True
+
+    @transaction
+    def decline(
+        self, session: Session, place: SubmissionPlace, newer: NewerEpoch, now: float
+    ) -> None:
+        """The client sends nothing for a round whose key is outdated; so it is not waited for.
+        The newer epoch is beside the run from here on, and the next round under it. From somebody
+        who was not asked, has sent something, or comes late only the epoch is taken."""
+        row, epoch = the_round(session, place.run, place.round), newer.epoch
+        if epoch <= row.epoch:
+            raise ConflictError(
+                f"round {place.round} is under key epoch {row.epoch}, which {epoch} is not newer "
+                "than",
+                f"send the {place.kind}",
+            )
+        if epoch > newest_epoch(session, place.run):
+            put_epoch_beside(session, place.run, epoch, newer.record, now, place.client)
+        slot = slot_of(session, place)
+        if not slot.is_asked or slot.stored is not None or slot.collects != place.kind:
+            return
+        reason = f"declined: the key has epoch {epoch}, and the round is under {row.epoch}"
+        session.add(
+            SubmissionRow(
+                kind=place.kind,
+                run=place.run,
+                round=place.round,
+                client=place.client,
+                sha256=_NOTHING,
+                size=0,
+                manifest="",
+                state=SubmissionState.REJECTED,
+                reason=reason,
+                received_at=now,
+            )
+        )
+        told = SubmissionChecked(
+            kind=place.kind,
+            state=SubmissionState.REJECTED,
+            reason=reason,
+            norm_before=None,
+            norm_after=None,
+            bounded=None,
+        )
+        record(session, place.run, now, told, number=place.round, client=place.client)
 
     @transaction
     def check_task(self, session: Session, lease: Lease) -> CheckTask:

@@ -1,19 +1,23 @@
 """Submissions: received, made durable, then acknowledged. In this order, whatever happens.
 
-temporary blob -> its own name, durably -> row and job in one transaction -> answer
+temporary blob -> a glance -> its own name, durably -> row and job in one transaction -> answer
+
+A place is filled once: other bytes for it could be a second draw of noise. So what can be seen at a
+glance is looked at before the place is taken, and a sender who has got the frame of his message
+wrong may send the same numbers in the right one.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 
+from fedperm.blobs.registry import open_blob
 from fedperm.blobs.store import BlobRef, BlobStore
 from fedperm.clock import Clock
-from fedperm.errors import BusyError, ServiceError
-from fedperm.ids import ClientName, RoundNumber, RunName
+from fedperm.errors import ServiceError
+from fedperm.ids import RoundNumber, RunName
 from fedperm.submissions import SubmissionKind
 from fedperm.wire.aggregator import SubmissionReceipt, SubmissionState
 from fedperm.wire.public_keys import signing_key
@@ -21,6 +25,7 @@ from fedperm.wire.signed import verify
 from fedperm.wire.statements import Manifest
 from fedperm_aggregator import blob_names
 from fedperm_aggregator.authorization import Participant
+from fedperm_aggregator.lane import Turns
 from fedperm_aggregator.presence import Presence
 from fedperm_aggregator.records import Claim, NewSubmission, StoredSubmission, SubmissionPlace
 from fedperm_aggregator.run_documents import RunDocuments
@@ -57,10 +62,12 @@ class Head:
 
 @dataclass(frozen=True)
 class Admitted:
-    """A submission whose head was found right."""
+    """A submission whose head was found right; `is_known` if its bytes were stored before."""
 
     new: NewSubmission
     claim: Claim
+    kind: SubmissionKind
+    is_known: bool
 
 
 class Intake:
@@ -79,13 +86,13 @@ class Intake:
         self._presence = presence
         self._clock = clock
         self._idle_seconds = idle_seconds
-        self._sending: Counter[tuple[RunName, ClientName]] = Counter()
+        self._turns = Turns(MOST_AT_ONCE)
         self._storing = Lock()
 
     async def take(self, head: Head, body: AsyncIterator[bytes]) -> tuple[SubmissionReceipt, bool]:
         """The receipt, and whether the submission is new."""
         admitted = await asyncio.to_thread(self._examine, head)
-        with self._turn_of(head):
+        with self._turns.of((head.run, head.sender.client), "an upload"):
             async with self._blobs.receive(body, head.size, self._idle_seconds) as received:
                 check_digest(received.sha256, head.sha256, "the one in Content-Digest")
                 stored, is_new = await asyncio.to_thread(self._store, admitted, received)
@@ -117,27 +124,18 @@ class Intake:
         )
         check_manifest(manifest, expected)
         claim = Claim(head.kind.name, manifest.epoch, head.sha256, sender.signing_key)
-        judge(self._submissions.slot(head.place), claim)
+        is_known = judge(self._submissions.slot(head.place), claim) is not None
         self._presence.heard(run, sender.client, self._clock.now())
         check_size(head.size, body.size)
-        return Admitted(NewSubmission(head.place, head.sha256, head.size, head.manifest), claim)
-
-    @contextmanager
-    def _turn_of(self, head: Head) -> Iterator[None]:
-        key = (head.run, head.sender.client)
-        if self._sending[key] >= MOST_AT_ONCE:
-            raise BusyError("an upload of this client is under way", "wait until it is done")
-        self._sending[key] += 1
-        try:
-            yield
-        finally:
-            self._sending[key] -= 1
-            if not self._sending[key]:
-                del self._sending[key]
+        new = NewSubmission(head.place, head.sha256, head.size, head.manifest)
+        return Admitted(new, claim, head.kind, is_known)
 
     def _store(self, admitted: Admitted, received: BlobRef) -> tuple[StoredSubmission, bool]:
         """One at a time: a blob is removed again only if no row refers to it."""
         new, claim = admitted.new, admitted.claim
+        if not admitted.is_known:
+            terms = self._documents.terms(new.place.run, claim.epoch)
+            admitted.kind.glance(open_blob(received).view(), terms)
         name = blob_names.submission(new.place, claim.sha256)
         with self._storing:
             self._blobs.keep(received, name)

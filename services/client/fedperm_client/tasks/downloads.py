@@ -1,6 +1,5 @@
 """Data files by name and hash: from the data directory, or fetched into it once."""
 
-import fcntl
 import gzip
 import hashlib
 import zlib
@@ -10,7 +9,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from fedperm.durable_file import write_durably
+from fedperm.durable_file import locked, write_durably
 from fedperm_client.errors import TaskError
 
 _TIMEOUT_SECONDS = 60
@@ -48,8 +47,7 @@ def fetch_missing(
     if all((folder / file.name).exists() for file in files):
         return
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder / ".lock"):
         for file in files:
             if not (folder / file.name).exists():
                 write_durably(folder / file.name, _fetched(mirror + file.name, folder, fetch))

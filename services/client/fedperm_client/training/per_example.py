@@ -13,6 +13,7 @@ from torch.nn import functional
 from fedperm.errors import ParameterError, PreconditionError
 from fedperm.privacy.record_level import LocalTraining
 from fedperm_client.training import softmax_regression
+from fedperm_client.training.clip_factors import clipped
 from fedperm_client.training.data_check import (
     check_classes,
     check_inputs,
@@ -79,6 +80,8 @@ def mean_clipped_gradient(
 ) -> NDArray[np.float64]:
     """Mean over examples of gradients clipped to `clip_norm`, flat as `parameters` has them.
 
+    A gradient that is not finite, or whose norm is not, counts as zero, which is within the norm.
+    To fail instead would tell others that there is such a record.
     Everything is computed in float64, so that rounding stays within the guarantee's margin.
     """
     _check_batch(inputs, targets, clip_norm)
@@ -154,8 +157,8 @@ def _clipped_sums(gradients: dict[str, Tensor], clip_norm: float) -> list[Tensor
     """Sums over examples, each scaled so that all its parts together have at most the norm."""
     matrices = [part.flatten(1) for part in gradients.values()]
     norms = torch.stack([matrix.square().sum(1) for matrix in matrices]).sum(0).sqrt()
-    factors = (clip_norm / norms).clamp(max=1.0)
-    return [torch.tensordot(factors, part, dims=1) for part in gradients.values()]
+    factors, parts = clipped(norms, clip_norm, list(gradients.values()))
+    return [torch.tensordot(factors, part, dims=1) for part in parts]
 
 
 def _double(tensor: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.modules import module as torch_modules
 
+from fedperm_client.training.clip_factors import clipped
 from fedperm_client.training.parameters import trainable
 
 _VALUES_AT_ONCE = 1 << 19
@@ -84,4 +85,5 @@ def _clipped_residuals(
     residual = logits.softmax(1) - functional.one_hot(labels, layer.out_features)
     with_bias = 0.0 if bias is None else 1.0
     norms = residual.norm(dim=1) * torch.sqrt(flat.norm(dim=1).square() + with_bias)
-    return residual * (clip_norm / norms).clamp(max=1.0).unsqueeze(1), flat
+    factors, (residual, flat) = clipped(norms, clip_norm, [residual, flat])
+    return residual * factors.unsqueeze(1), flat

@@ -2,17 +2,24 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Response
 
 from fedperm.web.documentation import again, problems
-from fedperm.wire.key_server import AuditLog, Identity, KeyList, KeyRequest, KeyStatus, SignedEpoch
-from fedperm.wire.message import EpochField, KeyField
-from fedperm_keyserver.routes.access import Here, the_operator
+from fedperm.web.json_body import sent
+from fedperm.wire.key_server import (
+    AuditLog,
+    DestroyedEpoch,
+    Identity,
+    KeyList,
+    KeyRequest,
+    KeyStatus,
+    SignedEpoch,
+)
+from fedperm.wire.message import EpochField, KeyField, Sha256
+from fedperm_keyserver.routes.access import EntryNumber, Here, the_operator
 
 router = APIRouter(prefix="/v1")
 OPERATOR = [Depends(the_operator)]
-
-EntryNumber = Annotated[int, Query(ge=0, lt=1 << 31)]
 
 
 @router.get("/identity", tags=["identity"], summary="Who this key server is")
@@ -28,7 +35,12 @@ def identity(here: Here) -> Identity:
     dependencies=OPERATOR,
     responses={**again(KeyStatus), **problems(401, 409)},
 )
-def create(key: KeyField, wanted: KeyRequest, response: Response, here: Here) -> KeyStatus:
+def create(
+    key: KeyField,
+    wanted: Annotated[KeyRequest, sent(KeyRequest, after=the_operator)],
+    response: Response,
+    here: Here,
+) -> KeyStatus:
     status, is_new = here.keys.create(key, wanted)
     response.status_code = 201 if is_new else 200
     return status
@@ -52,8 +64,10 @@ def status(key: KeyField, here: Here) -> KeyStatus:
     summary="The signed public key of an epoch",
     responses=problems(404),
 )
-def signed_record(key: KeyField, epoch: EpochField, here: Here) -> SignedEpoch:
-    return here.keys.epoch(key, epoch)
+def signed_record(
+    key: KeyField, epoch: EpochField, here: Here, signer: Sha256 | None = None
+) -> SignedEpoch:
+    return here.keys.epoch(key, epoch, signer)
 
 
 @router.put(
@@ -68,6 +82,17 @@ def rotate(key: KeyField, epoch: EpochField, response: Response, here: Here) -> 
     signed, is_new = here.keys.rotate(key, epoch)
     response.status_code = 201 if is_new else 200
     return signed
+
+
+@router.delete(
+    "/keys/{key}/epochs/{epoch}",
+    tags=["epochs"],
+    summary="Destroy the secret key of an epoch that is not the newest",
+    dependencies=OPERATOR,
+    responses=problems(401, 404, 409),
+)
+def destroy(key: KeyField, epoch: EpochField, here: Here) -> DestroyedEpoch:
+    return here.keys.destroy(key, epoch)
 
 
 @router.get(

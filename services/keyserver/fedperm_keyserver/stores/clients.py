@@ -10,6 +10,7 @@ from fedperm.database import Database, transaction
 from fedperm.errors import (
     ConflictError,
     ForbiddenError,
+    GoneError,
     UnauthenticatedError,
     UnknownResourceError,
 )
@@ -131,6 +132,7 @@ class ClientStore:
                     token=client.token,
                     signing_key=client.signing_key,
                     sealing_key=client.sealing_key,
+                    first_epoch=client.first_epoch,
                 )
                 append(session, enrolled, now)
             case Refused(why):
@@ -188,12 +190,14 @@ def _known(session: Session, attempt: Attempt) -> Known:
         holder=holder.record() if holder else None,
         name_is_taken=bool(name) and session.get(ClientRow, (attempt.key, name)) is not None,
         clients=session.scalar(select(func.count()).select_from(of_this_key.subquery())) or 0,
+        latest_epoch=the_key(session, attempt.key).latest_epoch,
     )
 
 
 class AccessStore:
     """What clients are given: access tokens for assertions that are used once, and secret keys.
-    Each method that gives looks again whether the client was revoked meanwhile."""
+    Each method that gives looks again whether the client was revoked meanwhile, and the epoch
+    destroyed."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -213,6 +217,13 @@ class AccessStore:
         )
 
     @transaction
+    def admitted(self, session: Session, key: KeyName, client: ClientName) -> tuple[Key, Client]:
+        """The key as it is now, and the client, if it was not revoked."""
+        of_key, found = the_key(session, key).record(), the_client(session, key, client).record()
+        _check_not_revoked(session, found)
+        return of_key, found
+
+    @transaction
     def releasable(
         self, session: Session, key: KeyName, client: ClientName, number: EpochNumber
     ) -> tuple[Key, Client, Epoch]:
@@ -220,7 +231,7 @@ class AccessStore:
         return (
             the_key(session, key).record(),
             the_client(session, key, client).record(),
-            the_epoch(session, key, number).record(),
+            _not_destroyed(session, key, number),
         )
 
     @transaction
@@ -229,8 +240,18 @@ class AccessStore:
     ) -> AuditEntry:
         """Once this returned, the release may leave."""
         _check_not_revoked(session, client)
+        _not_destroyed(session, epoch.key, epoch.number)
         released = KeyReleased(epoch.key, epoch.number, epoch.key_id, client.name, release_sha256)
         return append(session, released, now)
+
+
+def _not_destroyed(session: Session, key: KeyName, number: EpochNumber) -> Epoch:
+    epoch = the_epoch(session, key, number).record()
+    if epoch.destroyed_at is not None:
+        raise GoneError(
+            f"epoch {number} of key {key} was destroyed", "nobody is given its secret key again"
+        )
+    return epoch
 
 
 def _check_not_revoked(session: Session, client: Client) -> None:

@@ -1,20 +1,25 @@
-"""The signing identity, and keys with their epochs: all of them are only ever added."""
+"""Signing identities, and keys with their epochs: all of them are only ever added."""
 
 from dataclasses import asdict
 
-from sqlalchemy import literal, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from fedperm.database import Database, transaction
-from fedperm.errors import UnknownResourceError
+from fedperm.errors import ConflictError, UnknownResourceError
 from fedperm.ids import EpochNumber, KeyName
-from fedperm.wire.public_keys import fingerprint
-from fedperm_keyserver.events import IdentityCreated, KeyCreated, KeyRotated
+from fedperm_keyserver.events import (
+    EpochDestroyed,
+    IdentityCreated,
+    IdentityRetired,
+    IdentitySucceeded,
+    KeyCreated,
+    KeyRotated,
+)
 from fedperm_keyserver.records import Epoch, Key, StoredIdentity
 from fedperm_keyserver.stores.audit import append
+from fedperm_keyserver.stores.secrets import check_wrapped_alike
 from fedperm_keyserver.tables import EpochRow, IdentityRow, KeyRow
-
-_ONLY = 1
 
 
 def the_key(session: Session, name: KeyName, *, lock: bool = False) -> KeyRow:
@@ -37,6 +42,7 @@ def the_epoch(session: Session, key: KeyName, number: EpochNumber) -> EpochRow:
 
 def add_epoch(session: Session, key: KeyRow, epoch: Epoch, why: str) -> None:
     """Within a transaction that has seen that it is the next one."""
+    check_wrapped_alike(session, epoch.wrapped)
     session.add(_epoch_row(epoch))
     key.latest_epoch, key.key_id = epoch.number, epoch.key_id
     rotated = KeyRotated(epoch.key, epoch.number, epoch.key_id, why)
@@ -59,26 +65,43 @@ class IdentityStore:
         self.database = database
 
     @transaction
-    def find(self, session: Session) -> StoredIdentity | None:
-        row = session.get(IdentityRow, _ONLY)
-        return row.record() if row else None
+    def all(self, session: Session) -> tuple[StoredIdentity, ...]:
+        """The newest one last."""
+        rows = session.scalars(select(IdentityRow).order_by(IdentityRow.generation))
+        return tuple(row.record() for row in rows)
 
     @transaction
-    def keep(self, session: Session, identity: StoredIdentity, now: float) -> StoredIdentity:
-        """The one that is kept: another process may have been first."""
-        row = session.get(IdentityRow, _ONLY)
-        if row is not None:
-            return row.record()
-        session.add(
-            IdentityRow(id=_ONLY, signing_key=identity.signing_key, wrapped=identity.wrapped)
-        )
-        append(session, IdentityCreated(fingerprint(identity.signing_key)), now)
-        return identity
+    def keep(self, session: Session, first: StoredIdentity, now: float) -> None:
+        """Unless there is one: another process may have been first."""
+        if session.get(IdentityRow, first.generation) is None:
+            session.add(IdentityRow(**asdict(first)))
+            append(session, IdentityCreated(first.fingerprint), now)
 
     @transaction
-    def check(self, session: Session) -> None:
-        """Raises if the database does not answer."""
-        session.execute(select(literal(1)))
+    def succeed(self, session: Session, successor: StoredIdentity, now: float) -> None:
+        """A new identity for the one before, which stays for those who know it."""
+        before = session.get_one(IdentityRow, successor.generation - 1).record()
+        check_wrapped_alike(session, successor.wrapped)
+        session.add(IdentityRow(**asdict(successor)))
+        append(session, IdentitySucceeded(successor.fingerprint, before.fingerprint), now)
+
+    @transaction
+    def retire(self, session: Session, generation: int, now: float) -> StoredIdentity:
+        """Its private key is overwritten; again: nothing changes."""
+        row = session.get(IdentityRow, generation)
+        newest = session.scalar(select(func.max(IdentityRow.generation)))
+        if row is None:
+            raise UnknownResourceError(
+                f"there is no identity {generation}", f"the newest is {newest}"
+            )
+        if generation == newest:
+            raise ConflictError(
+                f"identity {generation} is the one that signs", "make its successor before"
+            )
+        if row.wrapped:
+            row.wrapped = b""
+            append(session, IdentityRetired(row.record().fingerprint), now)
+        return row.record()
 
 
 class KeyStore:
@@ -108,6 +131,7 @@ class KeyStore:
         row = session.get(KeyRow, key.name)
         if row is not None:
             return row.record()
+        check_wrapped_alike(session, first.wrapped)
         session.add(KeyRow(**asdict(key)))
         session.flush()
         session.add(_epoch_row(first))
@@ -125,3 +149,17 @@ class KeyStore:
             return the_epoch(session, epoch.key, epoch.number).record()
         add_epoch(session, key, epoch, why)
         return epoch
+
+    @transaction
+    def destroy(self, session: Session, key: KeyName, number: EpochNumber, now: float) -> Epoch:
+        """Its secret half is overwritten; again: nothing changes."""
+        latest = the_key(session, key, lock=True).latest_epoch
+        row = the_epoch(session, key, number)
+        if number == latest:
+            raise ConflictError(
+                f"epoch {number} is the newest of key {key}", "rotate the key before"
+            )
+        if row.destroyed_at is None:
+            row.wrapped, row.destroyed_at = b"", now
+            append(session, EpochDestroyed(key, number, row.key_id), now)
+        return row.record()

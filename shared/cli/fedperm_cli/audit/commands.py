@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
+from fedperm_cli.audit.evidence import Evidence
+from fedperm_cli.audit.log import VerifiedLog, read_copy
+from fedperm_cli.audit.standing import read_and_compare
 from fedperm_cli.exit_codes import EPILOG
-from fedperm_cli.keys.audit import VerifiedLog, read_copy, read_log
-from fedperm_cli.keys.kept_end import KeptEnd
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
-from fedperm_cli.pages import show
+from fedperm_cli.pages import print_json, show
 from fedperm_cli.servers.options import AsKeyOperatorIfNeeded
 
 audit_commands = typer.Typer(
@@ -38,24 +39,28 @@ def verify(
             help="A copy, as `fedperm keys audit --json` prints it: needs no server.",
         ),
     ] = None,
-    kept: KeptEnd = None,
+    evidence: Evidence,
     access: AsKeyOperatorIfNeeded,
     output: Output,
 ) -> None:
-    """Say whether the chain of the key server's log is unbroken; exit code 1 if it is not.
+    """Say whether the key server's log holds; exit code 1 if it does not.
 
-    `fedperm keys audit` also prints the entries.
+    Its entries must be one chain and make sense: no key was released to a client that was not
+    enrolled. A server's tokens and clients must be those of its log. `fedperm keys audit` does
+    the same and prints the entries.
     """
     as_json = output.is_json()
     log = asyncio.run(_read(access)) if file is None else read_copy(file)
-    if kept is not None:
-        log.check_holds(kept)
+    evidence.check(log)
     if as_json:
-        typer.echo(json.dumps({"unbroken": True, "end": asdict(log.end)}))
+        witnesses = len(evidence.witness)
+        print_json(json.dumps({"unbroken": True, "end": asdict(log.end), "witnesses": witnesses}))
     else:
         show(f"unbroken: {log.end.number:,} entries, the last one with hash {log.end.hash}")
+        if evidence.witness:
+            show(f"it holds what {len(evidence.witness)} witnesses were told")
 
 
 async def _read(access: AsKeyOperatorIfNeeded) -> VerifiedLog:
     async with access.needed_for("verifying a server's log").session() as operator:
-        return await read_log(operator)
+        return await read_and_compare(operator)

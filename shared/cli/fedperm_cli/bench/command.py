@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from fedperm.randomness import from_operating_system
 from fedperm.schemes.registry import DEFAULT_KEY_BITS
@@ -17,6 +16,7 @@ from fedperm_cli.bench.report import baseline_seconds, build_report
 from fedperm_cli.bench.settings import Settings, ValueKind
 from fedperm_cli.bench.summary import print_summary
 from fedperm_cli.output import FormatOption, JsonOption, OutputFormat, chosen_format
+from fedperm_cli.pages import print_json, stderr, stdout
 from fedperm_cli.picture_directory import check_picture_directory
 from fedperm_cli.presets import Preset, geometry_of
 from fedperm_cli.progress import steps_on
@@ -88,23 +88,23 @@ def _measure_and_print(settings: Settings, figures: Path | None, form: OutputFor
     settings.plan()  # an impossible plan is refused before a key is made
     if figures is not None:
         check_picture_directory(figures, NUMBERS)
-    stderr = Console(stderr=True)
-    with steps_on(stderr) as steps:
+    console = stderr()
+    with steps_on(console) as steps:
         instruments = Instruments(Clock(), from_operating_system(), steps)
         prepared = prepare_key(settings, instruments)
         measured = run(settings, prepared, instruments)
     _print(measured, form)
     if figures is None:
         return measured.exact
-    with steps_on(stderr) as steps:
+    with steps_on(console) as steps:
         sweep_exact = illustrate(settings, prepared, replace(instruments, steps=steps), figures)
-    stderr.print(f"figures and their numbers are in {figures}", highlight=False, soft_wrap=True)
+    console.print(f"figures and their numbers are in {figures}")
     return measured.exact and sweep_exact
 
 
 def _print(measured: Measurements, form: OutputFormat) -> None:
     report = build_report(measured)
     if form is OutputFormat.JSON:
-        typer.echo(report.to_json())
+        print_json(report.to_json())
     else:
-        print_summary(report, baseline_seconds(measured), measured.plan.reasons, Console())
+        print_summary(report, baseline_seconds(measured), measured.plan.reasons, stdout())

@@ -19,6 +19,7 @@ from fedperm_cli.exit_codes import EPILOG
 from fedperm_cli.names import ClientArgument, KeyArgument, RunNames, checked_name
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
+from fedperm_cli.pages import print_json
 from fedperm_cli.servers.options import AsKeyOperator, AsRunOperatorIfNeeded
 
 client_commands = typer.Typer(
@@ -65,7 +66,7 @@ def token(
     wanted = token_request(uses, hours, name)
     issued = asyncio.run(_token(access, KeyName(key), wanted, file))
     if as_json:
-        typer.echo(issued.to_json())
+        print_json(issued.to_json())
     else:
         print_token(issued, KeyName(key))
 
@@ -77,7 +78,7 @@ def ls(key: KeyArgument, *, access: AsKeyOperator, output: Output) -> None:
     as_json = output.is_json()
     clients, tokens = asyncio.run(_list(access, KeyName(key)))
     if as_json:
-        typer.echo(json.dumps(clients.model_dump(mode="json") | tokens.model_dump(mode="json")))
+        print_json(json.dumps(clients.model_dump(mode="json") | tokens.model_dump(mode="json")))
     else:
         print_clients(clients, tokens, SystemClock().now())
 
@@ -100,7 +101,7 @@ def revoke(
     as_json = output.is_json()
     revoked = asyncio.run(_revoke(access, run_access, KeyName(key), ClientName(client), run))
     if as_json:
-        typer.echo(json.dumps(asdict(revoked)))
+        print_json(json.dumps(asdict(revoked)))
     else:
         print_revocation(revoked)
 

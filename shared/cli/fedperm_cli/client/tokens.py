@@ -1,14 +1,21 @@
 """Enrolment tokens: minted at the key server, kept in a file that only its owner reads."""
 
 import json
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
-from fedperm.durable_file import replacing
+from fedperm.durable_file import creating
 from fedperm.ids import ClientName, KeyName
 from fedperm.wire.key_server import TokenRequest, TokenStatus
 from fedperm_cli.errors import DirectoryError, OptionsError
 from fedperm_cli.servers.sessions import KeyOperator
+
+Written = Callable[[Path], AbstractContextManager[BinaryIO]]
+"""`creating`, or `replacing` where a token that is of no use may lie."""
 
 
 @dataclass(frozen=True)
@@ -35,20 +42,24 @@ def token_request(uses: int, hours: float, client: ClientName | None) -> TokenRe
 
 def check_new(file: Path | None) -> None:
     """A token is shown once: another one in its file would be the end of it."""
-    if file is not None and file.exists():
+    if file is not None and os.path.lexists(file):
         raise OptionsError(
             f"{file} is there already", "choose another file, or remove this one if nobody needs it"
         )
 
 
 async def issue_token(
-    operator: KeyOperator, key: KeyName, wanted: TokenRequest, file: Path | None
+    operator: KeyOperator,
+    key: KeyName,
+    wanted: TokenRequest,
+    file: Path | None,
+    written: Written = creating,
 ) -> IssuedToken:
     if file is None:
         minted = await operator.api.mint_token(key, wanted, operator.token)
         return IssuedToken(minted.token, None, minted.status)
     try:
-        return IssuedToken(None, file, await _into_file(operator, key, wanted, file))
+        return IssuedToken(None, file, await _into_file(operator, key, wanted, file, written))
     except OSError as error:
         raise DirectoryError(
             f"cannot write {file}: {error.strerror}", "choose another file"
@@ -56,10 +67,10 @@ async def issue_token(
 
 
 async def _into_file(
-    operator: KeyOperator, key: KeyName, wanted: TokenRequest, file: Path
+    operator: KeyOperator, key: KeyName, wanted: TokenRequest, file: Path, written: Written
 ) -> TokenStatus:
     """A token is shown once, so there is a file for it before it is made."""
-    with replacing(file) as opened:
+    with written(file) as opened:
         minted = await operator.api.mint_token(key, wanted, operator.token)
         opened.write(minted.token.encode() + b"\n")
     return minted.status

@@ -17,7 +17,7 @@ from fedperm_cli.federation.interruption import all_ends_alike
 from fedperm_cli.federation.processes import Processes
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
-from fedperm_cli.pages import stdout
+from fedperm_cli.pages import print_json, stderr, stdout
 from fedperm_cli.progress_lines import Teller, tell_nothing, tell_on
 from fedperm_cli.run.views import Silence, live_view
 from fedperm_cli.run.watching import View
@@ -42,15 +42,15 @@ def demo(*, options: DemoOptions, output: Output) -> None:
         with all_ends_alike():
             outcome = _quietly(options, folder) if as_json else _visibly(options, folder)
     except KeyboardInterrupt:
-        typer.echo(f"stopped, with all it had started; the logs are in {folder.logs}", err=True)
+        stderr().print(f"stopped, with all it had started; the logs are in {folder.logs}")
         raise
     if not outcome.succeeded:
         raise typer.Exit(ExitCode.FAILED)
 
 
 def _quietly(options: DemoOptions, folder: FederationFolder) -> "Outcome":
-    outcome = asyncio.run(_run(options, folder, Silence(), tell_nothing))
-    typer.echo(outcome.to_json())
+    outcome = asyncio.run(_run(options, folder, Silence(), tell_nothing, is_watched=False))
+    print_json(outcome.to_json())
     return outcome
 
 
@@ -62,21 +62,23 @@ def _visibly(options: DemoOptions, folder: FederationFolder) -> "Outcome":
     tell("folder", str(folder.path))
     tell("operators", "this demo plays both, key operator and run operator: elsewhere two people")
     with live_view(console) as view:
-        outcome = asyncio.run(_run(options, folder, view, tell))
+        outcome = asyncio.run(_run(options, folder, view, tell, is_watched=True))
     print_outcome(outcome)
     return outcome
 
 
 async def _run(
-    options: DemoOptions, folder: FederationFolder, view: View, tell: Teller
+    options: DemoOptions, folder: FederationFolder, view: View, tell: Teller, *, is_watched: bool
 ) -> "Outcome":
     from fedperm_cli.demo.federation import DemoFederation  # noqa: PLC0415 (scipy takes a second)
     from fedperm_cli.demo.outcome import outcome_of  # noqa: PLC0415
 
     with Processes(folder.logs) as processes:
         wanted = partial(run_options, options)
-        run = await DemoFederation(options, folder, processes, tell, wanted).run(view)
-        return outcome_of(run, folder)
+        federation = DemoFederation(
+            options, folder, processes, tell, wanted, with_dashboard=is_watched
+        )
+        return outcome_of(await federation.run(view), folder)
 
 
 def _check_installed() -> None:

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fedperm.services import AGGREGATOR, CLIENT
+from fedperm.privacy.noise_limits import LEAST_LAPLACE_SCALE, refusal_warning
+from fedperm.privacy.record_level import RecordGuarantee
+from fedperm.privacy.report import PrivacyReport
+from fedperm.services import CLIENT
 from fedperm_cli.demo.options import KEY, RUN, DemoOptions, task_name, task_options
 from fedperm_cli.federation.folder import FederationFolder
 from fedperm_cli.federation.guard import Guard
@@ -54,6 +57,7 @@ class DemoFederation:
     run_options: Callable[[int], RunOptions]
     client_module: str = CLIENT.module
     limits: Limits = Limits()
+    with_dashboard: bool = False
 
     async def run(self, view: View) -> DemoRun:
         """Plays both operators: apart from demos, these are two people with a token each."""
@@ -65,10 +69,13 @@ class DemoFederation:
         min_records = await asyncio.to_thread(self._smallest_shard)
         await asyncio.to_thread(launcher.wait_until_ready, self.limits.servers_start_seconds)
         self._tell_servers(launcher)
+        dashboard = launcher.start_dashboard() if self.with_dashboard else None
         async with operators_of(launcher) as operators:
             await self._make_key(operators)
-            clients = self._start_clients(launcher)
+            if dashboard is not None:
+                self._tell_link(await asyncio.to_thread(launcher.login_link, dashboard))
             prepared = await operators.prepare(RUN, self.run_options(min_records))
+            clients = self._start_clients(launcher, prepared.planned.report)
             await operators.create(prepared)
             self._tell_run(prepared)
             guard = Guard(list(launcher.servers.values()), clients)
@@ -89,9 +96,10 @@ class DemoFederation:
     def _tell_servers(self, launcher: Launcher) -> None:
         for service, server in launcher.servers.items():
             self.tell(service.title, server.address)
-        address = launcher.servers[AGGREGATOR].address
-        token = self.folder.operator_token(AGGREGATOR)
-        self.tell("dashboard", f"{address}/dashboard, with the token in {token}")
+
+    def _tell_link(self, link: str) -> None:
+        self.tell("dashboard", link)
+        self.tell("", f"opens once, in a browser here; then {self.folder.login_link} has the next")
 
     async def _make_key(self, operators: Operators) -> None:
         begun_at = time.monotonic()
@@ -100,9 +108,11 @@ class DemoFederation:
         self.tell("key", f"{status.scheme}, made in {took}")
         await operators.make_token(KEY, self.options.clients, self.folder.enrolment_token)
 
-    def _start_clients(self, launcher: Launcher) -> list[RunningProcess]:
+    def _start_clients(
+        self, launcher: Launcher, promised: PrivacyReport | None
+    ) -> list[RunningProcess]:
         """Before the run is made: they wait for it."""
-        settings = client_settings(self.options, self.folder.enrolment_token)
+        settings = client_settings(self.options, self.folder.enrolment_token, promised)
         return [
             launcher.start_client(f"client-{number}", module=self.client_module, **settings)
             for number in range(1, self.options.clients + 1)
@@ -110,12 +120,14 @@ class DemoFederation:
 
     def _tell_run(self, prepared: PreparedRun) -> None:
         self.tell("run", in_words(prepared.document.content))
-        if prepared.planned.warning is not None:
-            self.tell("warning", prepared.planned.warning)
+        for warning in prepared.planned.warnings:
+            self.tell("warning", warning)
 
 
-def client_settings(options: DemoOptions, enrolment_token: Path) -> dict[str, object]:
-    """Of a client that gives exactly the privacy that the demo promises."""
+def client_settings(
+    options: DemoOptions, enrolment_token: Path, promised: PrivacyReport | None
+) -> dict[str, object]:
+    """Of a client whose owner looked at the demo's promise and gives exactly that."""
     own = {} if options.task is None else {"task": options.task}
     return {
         "run": RUN,
@@ -125,5 +137,19 @@ def client_settings(options: DemoOptions, enrolment_token: Path) -> dict[str, ob
         "max_epsilon": options.epsilon,
         "min_key_bits": options.key_bits,
         "patience_seconds": _CLIENT_PATIENCE_SECONDS,
+        **_given_for_a_record(promised),
         **own,
+    }
+
+
+def _given_for_a_record(promised: PrivacyReport | None) -> dict[str, object]:
+    """What a client gives by default covers most demos; the rest is said by name."""
+    if promised is None or refusal_warning(promised) is None:
+        return {}
+    record = promised.rows.record
+    if isinstance(record, RecordGuarantee):
+        return {"max_record_epsilon": record.epsilon}
+    return {
+        "accept_no_record_guarantee": True,
+        "min_laplace_scale": min(LEAST_LAPLACE_SCALE, promised.laplace_scale),
     }

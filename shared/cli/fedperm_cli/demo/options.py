@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fedperm.contributors import FEW_CONTRIBUTORS
 from fedperm.ids import KeyName, RunName
 from fedperm.schemes.registry import default_scheme
 from fedperm_cli.recipes import (
@@ -20,7 +21,7 @@ from fedperm_cli.recipes import (
     recipe_run,
 )
 from fedperm_cli.run.options import RunOptions
-from fedperm_cli.run.specs import check
+from fedperm_cli.run.specs import check, least_contributors
 
 KEY, RUN = KeyName("demo"), RunName("demo")
 
@@ -34,7 +35,7 @@ class Dataset(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions(RecipeOptions):
-    clients: Annotated[int, typer.Option(min=2, help="Client processes.")] = 5
+    clients: Annotated[int, typer.Option(min=3, help="Client processes.")] = 5
     dataset: Annotated[Dataset, typer.Option(help="What is learned.")] = Dataset.DIGITS
     keep: Annotated[
         Path | None,
@@ -71,6 +72,7 @@ def run_options(options: DemoOptions, min_records: int) -> RunOptions:
         key=KEY,
         option=task_options(options),
         clients=options.clients,
+        min_contributors=least_contributors(options.clients, FEW_CONTRIBUTORS),
         deadline_seconds=_DEADLINE_SECONDS,
         min_records=min_records,
     )

@@ -11,6 +11,9 @@ from urllib.parse import urlsplit
 
 from fedperm_cli.errors import DeploymentError
 
+POSTGRES = "postgres"
+"""Its container, and the folder with what it needs."""
+
 
 class DatabaseKind(StrEnum):
     SQLITE = "sqlite"
@@ -25,7 +28,15 @@ def new_database_url(kind: DatabaseKind, server: str) -> str:
     if kind is DatabaseKind.SQLITE:
         return f"sqlite:////var/lib/fedperm/{server}.db"
     scheme, password = _SCHEMES[kind], secrets.token_urlsafe(32)
-    return f"{scheme}://{server}:{password}@postgres:5432/{server}"
+    return with_tls(f"{scheme}://{server}:{password}@{POSTGRES}:5432/{server}")
+
+
+def with_tls(url: str) -> str:
+    """The servers speak to PostgreSQL by TLS, and know it by the private CA. What was prepared by
+    an older version does not say so yet."""
+    if urlsplit(url).scheme != _SCHEMES[DatabaseKind.POSTGRES] or "sslmode=" in url:
+        return url
+    return f"{url}?sslmode=verify-full&sslrootcert=/run/fedperm/ca.pem"
 
 
 def check_database_url(url: str, kind: DatabaseKind, file: str) -> None:

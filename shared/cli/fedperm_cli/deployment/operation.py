@@ -11,13 +11,14 @@ from fedperm_cli.deployment.options import OperationOptions, run_options, task_n
 from fedperm_cli.deployment.pool_token import provide_token
 from fedperm_cli.federation.operation import Operators
 from fedperm_cli.measures import as_seconds, as_time
+from fedperm_cli.operator.identity import OperatorIdentity
 from fedperm_cli.progress_lines import Teller
 from fedperm_cli.run.document_words import differences, in_words
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.outcome import RunOutcome
 from fedperm_cli.run.preparation import PreparedRun
 from fedperm_cli.run.shards import smallest_shard
-from fedperm_cli.run.specs import parse_task_options
+from fedperm_cli.run.specs import given_or, parse_task_options
 from fedperm_cli.run.watching import View
 from fedperm_cli.servers.options import AsKeyOperator, AsRunOperator
 from fedperm_cli.servers.sessions import KeyOperator
@@ -33,11 +34,17 @@ class Operation:
     clock: Clock
     tell: Teller
 
-    async def run(self, as_keys: AsKeyOperator, as_runs: AsRunOperator, view: View) -> RunOutcome:
+    async def run(
+        self,
+        as_keys: AsKeyOperator,
+        as_runs: AsRunOperator,
+        identity: OperatorIdentity,
+        view: View,
+    ) -> RunOutcome:
         """Plays both operators, as containers on one machine do."""
         patience = Patience(self.options.wait_seconds)
         async with as_keys.session(patience) as keys, as_runs.session(patience) as runs:
-            operators = Operators(keys, runs)
+            operators = Operators(keys, runs, identity)
             await runs.api.runs(runs.token)  # the aggregator is there, and the credential right
             await self._make_key(operators)
             await self._write_token(keys)
@@ -55,9 +62,8 @@ class Operation:
 
     async def _write_token(self, operator: KeyOperator) -> None:
         options = self.options
-        status = await provide_token(
-            operator, options.key, options.token_file, options.token_uses, self.clock
-        )
+        uses = given_or(options.token_uses, options.most_clients)
+        status = await provide_token(operator, options.key, options.token_file, uses, self.clock)
         self.tell(
             "token",
             f"in {options.token_file}, {status.used} of {status.uses} clients enrolled with it, "
@@ -71,10 +77,10 @@ class Operation:
         return run_options(options, records)
 
     def _tell_run(self, prepared: PreparedRun, status: RunStatus) -> None:
-        document, warning = prepared.document.content, prepared.planned.warning
+        document = prepared.document.content
         rounds = document.rounds
         self.tell("run", f"{document.run}: {in_words(document)}")
-        if warning is not None:
+        for warning in prepared.planned.warnings:
             self.tell("warning", warning)
         self.tell(
             "clients",

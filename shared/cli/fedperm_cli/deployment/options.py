@@ -34,6 +34,29 @@ VARIABLES = "FEDPERM_OPERATOR"
 _RUN, _KEY = RunName("demo"), KeyName("demo")
 
 
+MOST_USES = 100_000
+
+KeyOption = Annotated[
+    KeyName, typer.Option(metavar="KEY", parser=checked_name, help="Name of the key.")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolOptions:
+    """Of a new token for clients to come."""
+
+    key: KeyOption = _KEY
+    token_file: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", dir_okay=False, show_default=False, help="Gets it, whatever is there."
+        ),
+    ]
+    token_uses: Annotated[
+        int, typer.Option(min=1, max=MOST_USES, help="Clients that it enrols.")
+    ] = 20
+
+
 class Dataset(StrEnum):
     DIGITS = DIGITS
     MNIST = MNIST
@@ -45,21 +68,22 @@ class OperationOptions(RecipeOptions):
     run: Annotated[
         RunName, typer.Option(metavar="RUN", parser=checked_name, help="Name of the run.")
     ] = _RUN
-    key: Annotated[
-        KeyName, typer.Option(metavar="KEY", parser=checked_name, help="Name of the key.")
-    ] = _KEY
+    key: KeyOption = _KEY
     token_file: Annotated[
         Path,
         typer.Option(
             metavar="FILE",
             dir_okay=False,
             show_default=False,
-            help="Gets the token with which clients enrol, unless a good one is there.",
+            help="Gets the token with which clients enrol, for an hour, unless one is there.",
         ),
     ]
     token_uses: Annotated[
-        int, typer.Option(min=1, max=100_000, help="Clients that a token enrols.")
-    ] = 1000
+        int | None,
+        typer.Option(
+            min=1, max=MOST_USES, help="Clients that a token enrols.", show_default="--most-clients"
+        ),
+    ] = None
     dataset: Annotated[
         Dataset, typer.Option(help="What is learned; synthetic: nothing, for load tests.")
     ] = Dataset.DIGITS

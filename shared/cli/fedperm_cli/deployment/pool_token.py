@@ -1,20 +1,24 @@
-"""The token with which clients enrol: in a file that they read, for as long as it is of use."""
+"""The token with which clients enrol: in a file that they all read.
+
+So it is for as many of them as are expected, and for an hour: clients that have enrolled never
+need one again, and for those that come later a new one is made.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path
 
 from fedperm.clock import Clock
+from fedperm.durable_file import replacing
 from fedperm.errors import UnauthenticatedError
 from fedperm.ids import KeyName
 from fedperm.wire.enrolment_token import EnrolmentToken, parse_token
-from fedperm.wire.key_server import (
-    LONGEST_TOKEN_LIFE_SECONDS,
-    Identity,
-    TokenRequest,
-    TokenStatus,
-)
+from fedperm.wire.key_server import Identity, TokenRequest, TokenStatus
 from fedperm_cli.client.tokens import issue_token
 from fedperm_cli.servers.sessions import KeyOperator
+
+POOL_SECONDS = 3600.0
+_SOON_SECONDS = 600.0
+"""A token that ends so soon is of no use to whoever starts now."""
 
 
 async def provide_token(
@@ -26,8 +30,13 @@ async def provide_token(
     usable = usable_token(found, await operator.api.identity(), known, clock.now())
     if usable is not None:
         return usable
-    wanted = TokenRequest(uses=uses, expires_in_seconds=LONGEST_TOKEN_LIFE_SECONDS)
-    return (await issue_token(operator, key, wanted, file)).status
+    return await renew_token(operator, key, file, uses)
+
+
+async def renew_token(operator: KeyOperator, key: KeyName, file: Path, uses: int) -> TokenStatus:
+    """In the place of whatever is in the file."""
+    wanted = TokenRequest(uses=uses, expires_in_seconds=POOL_SECONDS)
+    return (await issue_token(operator, key, wanted, file, replacing)).status
 
 
 def usable_token(
@@ -37,8 +46,9 @@ def usable_token(
     if token is None or token.fingerprint != identity.fingerprint:
         return None
     for status in known:
-        if status.id == token.id and not status.revoked and status.expires_at > now:
-            return status if status.used < status.uses else None
+        if status.id == token.id:
+            lasts = not status.revoked and status.expires_at > now + _SOON_SECONDS
+            return status if lasts and status.used < status.uses else None
     return None
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from cryptography import x509
 
 from fedperm.clock import Clock
+from fedperm.randomness import from_operating_system
 from fedperm.services import CLIENT, SERVICES
 from fedperm_cli.deployment.authority import (
     Authority,
@@ -20,17 +21,21 @@ from fedperm_cli.deployment.authority import (
     new_key,
 )
 from fedperm_cli.deployment.databases import (
+    POSTGRES,
     DatabaseKind,
     check_database_url,
     new_database_url,
     roles_and_databases,
+    with_tls,
 )
 from fedperm_cli.deployment.secret_files import PUBLIC, PreparedFile, SecretFiles, State
-from fedperm_cli.deployment.server_names import ServerNames
+from fedperm_cli.deployment.server_names import ServerNames, names_of
 from fedperm_cli.errors import DeploymentError
+from fedperm_cli.operator.identity import OperatorIdentity
 
 OPERATOR, MONITORING = "operator", "monitoring"
 _CA, _CA_KEY = "authority/ca.pem", "authority/ca-key.pem"
+_OPERATOR_KEYS = f"{OPERATOR}/run-operator-key.json", "authority/run-operator-key.json"
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,10 @@ def prepare(folder: Path, wishes: Wishes, clock: Clock) -> list[PreparedFile]:
         files.copy(certificate_to_pem(authority.certificate), copy, PUBLIC)
     for server, names in wishes.names.items():
         _server_certificate(files, authority, server, names, now)
+    if wishes.database is DatabaseKind.POSTGRES:
+        _server_certificate(files, authority, POSTGRES, names_of(POSTGRES, ()), now)
     _credentials(files)
+    _operator_identity(files)
     _databases(files, wishes)
     return files.prepared
 
@@ -133,6 +141,22 @@ def _credentials(files: SecretFiles) -> None:
     files.secret(_new_token, f"{MONITORING}/grafana-password")
 
 
+def _operator_identity(files: SecretFiles) -> None:
+    """The run operator's keys for the operator alone, and once more beside the CA: with new ones
+    clients would take the operator for another. For clients, whom to believe."""
+    octets = files.secret(
+        lambda: OperatorIdentity.drawn(from_operating_system()).to_json(), *_OPERATOR_KEYS
+    )
+    try:
+        pinned = OperatorIdentity.from_json(octets).keys.fingerprint
+    except ValueError:
+        raise DeploymentError(
+            f"{' and '.join(_OPERATOR_KEYS)} are damaged",
+            "restore them from a backup, or start anew: docker compose down -v",
+        ) from None
+    files.copy(pinned.encode(), f"{CLIENT.name}/operator-fingerprint", PUBLIC)
+
+
 def _new_token() -> bytes:
     return secrets.token_urlsafe(32).encode()
 
@@ -149,10 +173,14 @@ def _check_databases(files: SecretFiles, wishes: Wishes) -> None:
 def _databases(files: SecretFiles, wishes: Wishes) -> None:
     urls = {server: _database_url(files, server, wishes.database) for server in wishes.names}
     if wishes.database is DatabaseKind.POSTGRES:
-        files.secret(_new_token, "postgres/password")
-        files.copy(roles_and_databases(urls).encode(), "postgres/databases.sql")
+        files.secret(_new_token, f"{POSTGRES}/password")
+        files.copy(roles_and_databases(urls).encode(), f"{POSTGRES}/databases.sql")
 
 
 def _database_url(files: SecretFiles, server: str, kind: DatabaseKind) -> str:
     file = f"{server}/database-url"
+    found = files.read(file)
+    if found is not None and with_tls(found.decode()) != found.decode():
+        files.write(file, with_tls(found.decode()).encode(), State.RENEWED)
+        return with_tls(found.decode())
     return files.secret(lambda: new_database_url(kind, server).encode(), file).decode()

@@ -15,7 +15,7 @@ from fedperm_cli.deployment.preparation import prepare as prepare_folder
 from fedperm_cli.deployment.server_names import names_of
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
-from fedperm_cli.pages import show
+from fedperm_cli.pages import print_json, show
 
 
 def _names_option(server: str) -> Any:
@@ -56,6 +56,6 @@ def prepare(
     files = prepare_folder(folder, Wishes(names, database), SystemClock())
     if as_json:
         report = {"folder": str(folder), "files": [asdict(file) for file in files]}
-        typer.echo(json.dumps(report))
+        print_json(json.dumps(report))
     else:
         show(*(f"{file.state:8} {file.file}" for file in files))

@@ -15,9 +15,11 @@ from fedperm_cli.deployment.options import (
 )
 from fedperm_cli.exit_codes import ExitCode
 from fedperm_cli.federation.interruption import all_ends_alike
+from fedperm_cli.operator.identity import OperatorIdentity
+from fedperm_cli.operator.options import OperatorKeyFile
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
-from fedperm_cli.pages import show, stdout
+from fedperm_cli.pages import print_json, show, stdout
 from fedperm_cli.progress_lines import Teller, tell_nothing, tell_on
 from fedperm_cli.run.views import Silence, live_view
 from fedperm_cli.run.watching import View
@@ -34,6 +36,7 @@ def run(
     options: OperationOptions,
     key_access: AsKeyOperator,
     run_access: AsRunOperator,
+    key_file: OperatorKeyFile,
     output: Output,
 ) -> None:
     """Make key, enrolment token and run where they are missing; watch; print the summary.
@@ -45,13 +48,16 @@ def run(
     as_json = output.is_json()
     refuse_unknown_variables(context)
     check_operation(options)
+    identity = key_file.identity()
     with all_ends_alike():
         if as_json:
-            outcome = _operate(options, key_access, run_access, Silence(), tell_nothing)
-            typer.echo(json.dumps({"run": options.run, **outcome.members()}))
+            outcome = _operate(options, key_access, run_access, identity, Silence(), tell_nothing)
+            print_json(json.dumps({"run": options.run, **outcome.members()}))
         else:
             with live_view(console := stdout()) as view:
-                outcome = _operate(options, key_access, run_access, view, tell_on(console))
+                outcome = _operate(
+                    options, key_access, run_access, identity, view, tell_on(console)
+                )
             _print(outcome)
     if not outcome.completed:
         raise typer.Exit(ExitCode.FAILED)
@@ -61,13 +67,14 @@ def _operate(
     options: OperationOptions,
     key_access: AsKeyOperator,
     run_access: AsRunOperator,
+    identity: OperatorIdentity,
     view: View,
     tell: Teller,
 ) -> "RunOutcome":
     from fedperm_cli.deployment.operation import Operation  # noqa: PLC0415 (scipy takes a second)
 
     operation = Operation(options, SystemClock(), tell)
-    return asyncio.run(operation.run(key_access, run_access, view))
+    return asyncio.run(operation.run(key_access, run_access, identity, view))
 
 
 def _print(outcome: "RunOutcome") -> None:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from fedperm.durable_file import replacing
+from fedperm.durable_file import PRIVATE, creating, replacing, sweep_unfinished
+from fedperm.state_folder import OTHERS_WRITING, make_own_folder
 from fedperm_cli.errors import DeploymentError, DirectoryError
 
-PRIVATE, PUBLIC = 0o600, 0o644
+PUBLIC = 0o644
 
 
 class State(StrEnum):
@@ -34,23 +35,29 @@ class SecretFiles:
         self.prepared: list[PreparedFile] = []
 
     def read(self, file: str) -> bytes | None:
-        """None if there is no such file."""
+        """None if there is no such file. What somebody else put there is no secret of ours."""
+        path = self._folder / file
         try:
-            return (self._folder / file).read_bytes()
+            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as opened:
+                if os.fstat(opened.fileno()).st_uid != os.geteuid():
+                    raise _unusable(path, "it belongs to another user")
+                return opened.read()
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise _unusable(self._folder / file, error) from None
+            raise _unusable(path, error.strerror) from None
 
     def write(self, file: str, data: bytes, state: State, mode: int = PRIVATE) -> None:
+        """What is made was not there a moment ago; should it be now, somebody planted it."""
         path = self._folder / file
+        written = creating if state is State.MADE else replacing
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with replacing(path, mode) as opened:
-                os.fchmod(opened.fileno(), mode)  # whatever the umask says
+            make_own_folder(path.parent, closed_to=OTHERS_WRITING)
+            sweep_unfinished(path.parent)
+            with written(path, mode) as opened:
                 opened.write(data)
         except OSError as error:
-            raise _unusable(path, error) from None
+            raise _unusable(path, error.strerror) from None
         self.prepared.append(PreparedFile(file, state))
 
     def keep(self, *files: str) -> None:
@@ -83,8 +90,8 @@ class SecretFiles:
             )
 
 
-def _unusable(path: Path, error: OSError) -> DirectoryError:
+def _unusable(path: Path, why: str | None) -> DirectoryError:
     return DirectoryError(
-        f"cannot use {path}: {error.strerror}",
+        f"cannot use {path}: {why}",
         "check whom the folder belongs to, or choose another",
     )

@@ -4,7 +4,7 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from fedperm.durable_file import write_durably
+from fedperm.durable_file import create_durably
 from fedperm.services import SERVICES, ServiceSpec
 
 
@@ -24,6 +24,16 @@ class FederationFolder:
     def enrolment_token(self) -> Path:
         return self.secrets / "enrolment-token"
 
+    @property
+    def operator_keys(self) -> Path:
+        """The run operator's own: no server is told of it."""
+        return self.secrets / "run-operator-key.json"
+
+    @property
+    def login_link(self) -> Path:
+        """The newest of the operator's dashboard."""
+        return self.secrets / "dashboard-link"
+
     def operator_token(self, service: ServiceSpec) -> Path:
         return self.secrets / service.operator_token
 
@@ -39,7 +49,7 @@ def make_folder(path: Path) -> FederationFolder:
     folder.logs.mkdir()
     folder.secrets.mkdir(mode=0o700)
     for service in SERVICES.values():
-        write_durably(folder.operator_token(service), secrets.token_urlsafe(32).encode())
+        create_durably(folder.operator_token(service), secrets.token_urlsafe(32).encode())
         for secret in service.secrets:
-            write_durably(folder.secrets / secret, secrets.token_hex(32).encode())
+            create_durably(folder.secrets / secret, secrets.token_hex(32).encode())
     return folder

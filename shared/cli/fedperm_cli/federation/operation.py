@@ -13,6 +13,8 @@ from fedperm.wire.key_server import KeyRequest, KeyStatus, TokenRequest, TokenSt
 from fedperm.wire.statements import SchemeSpec
 from fedperm_cli.client.tokens import issue_token
 from fedperm_cli.federation.launcher import Launcher
+from fedperm_cli.operator.identity import OperatorIdentity
+from fedperm_cli.operator.reports import ReportOpener
 from fedperm_cli.run.creation import create_run
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.outcome import RunOutcome
@@ -43,6 +45,7 @@ class FinishedRun:
             reason=self.status.reason,
             document=self.status.document,
             parameters=self.prepared.document.content.model.parameters,
+            count=self.prepared.document.content.rounds.count,
             rounds=tuple(summarise(report) for report in self.rounds),
             report=self.prepared.planned.report,
         )
@@ -51,10 +54,11 @@ class FinishedRun:
 @dataclass(frozen=True)
 class Operators:
     """Key operator and run operator in one place: apart from demos and tests, these are two people
-    with a token each."""
+    with a token each. `identity` is the run operator's."""
 
     keys: KeyOperator
     runs: RunOperator
+    identity: OperatorIdentity
 
     async def make_key(self, key: KeyName, key_bits: int) -> KeyStatus:
         wanted = KeyRequest(scheme=SchemeSpec.of_bits(key_bits))
@@ -65,17 +69,21 @@ class Operators:
         return (await issue_token(self.keys, key, TokenRequest(uses=uses), file)).status
 
     async def prepare(self, run: RunName, options: RunOptions) -> PreparedRun:
-        return await prepare(run, options, self.keys.api)
+        return await prepare(run, options, self.keys.api, self.identity)
 
     async def create(self, prepared: PreparedRun) -> RunStatus:
         return await create_run(prepared, self.keys.api, self.runs)
 
     async def watch(self, run: RunName, view: View, *, or_stopped: bool = False) -> RunStatus:
-        return await Watch(self.runs, run, view).until_over(or_stopped=or_stopped)
+        watch = Watch(self.runs, run, view, self.identity)
+        return await watch.until_over(or_stopped=or_stopped)
 
     async def finished(self, status: RunStatus, prepared: PreparedRun) -> FinishedRun:
+        """With reports opened."""
         listed = await self.runs.api.rounds(status.run, self.runs.token)
-        return FinishedRun(status, prepared, listed.rounds)
+        opener = ReportOpener.of(prepared.document, self.identity)
+        rounds = tuple(opener.open(report).report for report in listed.rounds)
+        return FinishedRun(status, prepared, rounds)
 
 
 @asynccontextmanager
@@ -94,4 +102,4 @@ async def operators_of(
             folder.operator_token(AGGREGATOR),
         ) as runs,
     ):
-        yield Operators(keys, runs)
+        yield Operators(keys, runs, launcher.operator_identity())

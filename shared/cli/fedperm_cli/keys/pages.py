@@ -1,8 +1,9 @@
 """Keys, rotations and the audit log for people."""
 
 from fedperm.ids import KeyName
-from fedperm.wire.key_server import AuditEntry, KeyList, KeyStatus
-from fedperm_cli.keys.audit import VerifiedLog
+from fedperm.plain_text import one_line
+from fedperm.wire.key_server import AuditEntry, DestroyedEpoch, KeyList, KeyStatus
+from fedperm_cli.audit.log import VerifiedLog
 from fedperm_cli.keys.rotation import Rotation
 from fedperm_cli.measures import as_time
 from fedperm_cli.pages import facts, listing, show
@@ -38,6 +39,12 @@ def print_rotation(rotation: Rotation) -> None:
         show(still_to_do(rotation.key))
 
 
+def print_destroyed(gone: DestroyedEpoch) -> None:
+    when = as_time(gone.destroyed_at)
+    show(f"the secret key of epoch {gone.epoch} of key {gone.key} was destroyed at {when}")
+    show("clients that have it keep it; so do backups of the key server's database: remove them")
+
+
 def print_log(log: VerifiedLog) -> None:
     show(*map(_line, log.entries))
     show(f"unbroken: {log.end.number:,} entries, the last one with hash")
@@ -47,12 +54,15 @@ def print_log(log: VerifiedLog) -> None:
 
 def _line(entry: AuditEntry) -> str:
     details = " ".join(f"{name}={value}" for name, value in entry.details.items())
-    return f"{entry.number:6}  {as_time(entry.at)}  {entry.event:18}{details}"
+    by = "" if entry.actor is None else f" by {entry.actor}"
+    at = "" if entry.address is None else f" from {entry.address}"
+    return one_line(f"{entry.number:6}  {as_time(entry.at)}  {entry.event:18}{details}{by}{at}")
 
 
 def still_to_do(key: KeyName) -> str:
     """The run operator needs no key operator's token for it."""
     return (
-        f"runs with key {key} go on with an older epoch; for each of them, the run operator does:\n"
+        f"clients send nothing more under an older epoch of key {key}: the next one that is asked "
+        "brings the new epoch to its run. To lose no round, the run operator does for each run:\n"
         "  fedperm run rekey RUN"
     )

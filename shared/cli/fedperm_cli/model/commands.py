@@ -13,7 +13,7 @@ from fedperm_cli.model import evaluation, exporting
 from fedperm_cli.model.options import ModelOptions, ModelPlace
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
-from fedperm_cli.pages import facts, show
+from fedperm_cli.pages import facts, print_json, show
 
 model_commands = typer.Typer(
     no_args_is_help=True, help="Hand on and try out what a run has learned (client's owner)."
@@ -46,7 +46,7 @@ def export(
     as_json = output.is_json()
     exported = exporting.export(model, file, options)
     if as_json:
-        typer.echo(json.dumps(asdict(exported)))
+        print_json(json.dumps(asdict(exported)))
         return
     what = "the whole model" if exported.whole else "what was trained"
     count = counted(len(exported.tensors), "tensor")
@@ -60,7 +60,7 @@ def evaluate(model: ModelPlace, *, options: ModelOptions, output: Output) -> Non
     as_json = output.is_json()
     evaluated = evaluation.evaluate(model, options)
     if as_json:
-        typer.echo(json.dumps(asdict(evaluated)))
+        print_json(json.dumps(asdict(evaluated)))
         return
     show(
         facts(

@@ -19,6 +19,7 @@ from fedperm_cli.plan.speed import Speed
 from fedperm_cli.privacy.answer import report_on
 from fedperm_cli.privacy.noise import ForTotal, GivenScale
 from fedperm_cli.progress import Steps
+from fedperm_cli.run_warnings import run_warnings
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class Answer:
             return None
         return AverageNoise(self.laplace_scale, self.options.clients, self.options.rounds)
 
+    @property
+    def warnings(self) -> list[str]:
+        report = self.report if self.options.says_training else None
+        return run_warnings(self.average_noise, self.options.clients, report)
+
     def to_json(self) -> str:
         geometry, layout = self.plan.geometry, self.plan.layout
         noise = self.average_noise
@@ -53,6 +59,7 @@ class Answer:
             "laplace_scale": self.laplace_scale,
             "average_noise": None if noise is None else noise.members(),
             "reasons": list(self.plan.reasons),
+            "warnings": self.warnings,
             **asdict(self.forecast),
             "speed": asdict(self.speed),
             "privacy": None if self.report is None else json.loads(as_json(self.report)),

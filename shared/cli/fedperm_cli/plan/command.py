@@ -6,13 +6,11 @@ would pay as well.
 
 from typing import TYPE_CHECKING
 
-import typer
-from rich.console import Console
-
 from fedperm.randomness import from_operating_system
 from fedperm_cli.bench.measurement import Clock, Instruments
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
+from fedperm_cli.pages import print_json, stderr
 from fedperm_cli.plan.options import PlanOptions
 from fedperm_cli.plan.speed import measure_speed
 from fedperm_cli.progress import steps_on
@@ -33,7 +31,7 @@ def plan(*, options: PlanOptions, output: Output) -> None:
     options.check()
     answer = _answer(options)
     if as_json:
-        typer.echo(answer.to_json())
+        print_json(answer.to_json())
     else:
         from fedperm_cli.plan.pages import print_plan  # noqa: PLC0415 (see above)
 
@@ -45,6 +43,6 @@ def _answer(options: PlanOptions) -> "Answer":
 
     check(options)
     randomness = from_operating_system()
-    with steps_on(Console(stderr=True)) as steps:
+    with steps_on(stderr()) as steps:
         speed = measure_speed(options.scheme, Instruments(Clock(), randomness, steps))
         return Planner(options, speed).answer(steps)

@@ -108,5 +108,10 @@ class PlanOptions:
             epsilon = PAPER_EPSILON
         return noise_of(epsilon, self.laplace_scale, self.record_epsilon, self._training())
 
+    @property
+    def says_training(self) -> bool:
+        """Whether a record's guarantee was asked for."""
+        return self._training() is not None
+
     def _training(self) -> LocalTraining | None:
         return training_of(self.clip_norm_record, self.learning_rate, self.clip, self.records)

@@ -8,7 +8,7 @@ from rich.table import Table
 from fedperm.privacy.rendering import as_text
 from fedperm.windows import Geometry
 from fedperm_cli.measures import UNKNOWN, as_bytes, as_seconds, counted
-from fedperm_cli.pages import facts, heading, indented, listing, show
+from fedperm_cli.pages import facts, heading, indented, listing, show, warning_lines
 from fedperm_cli.plan.answer import Answer
 from fedperm_cli.plan.choices import Choice
 from fedperm_cli.plan.forecast import Forecast
@@ -32,6 +32,7 @@ def print_plan(answer: Answer) -> None:
         heading("All rounds"),
         _run(answer),
         *_learning(answer),
+        *_warnings(answer),
         "",
         NO_NOISE if answer.report is None else as_text(answer.report),
     )
@@ -56,7 +57,13 @@ def _learning(answer: Answer) -> Iterator[RenderableType]:
     noise = answer.average_noise
     if noise is not None:
         yield heading("What can be learned")
-        yield from map(indented, noise.lines(answer.options.clip))
+        yield indented(noise.words(answer.options.clip))
+
+
+def _warnings(answer: Answer) -> Iterator[RenderableType]:
+    if answer.warnings:
+        yield ""
+        yield from map(indented, warning_lines(answer.warnings))
 
 
 def _round(forecast: Forecast, clients: int) -> Table:

@@ -11,6 +11,7 @@ from fedperm.randomness import from_operating_system
 from fedperm_cli.exit_codes import ExitCode
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
+from fedperm_cli.pages import print_json
 from fedperm_cli.preflight.findings import Finding, State
 from fedperm_cli.preflight.options import PreflightOptions
 from fedperm_cli.preflight.pages import print_findings
@@ -29,7 +30,7 @@ def preflight(*, options: PreflightOptions, output: Output) -> None:
     findings = asyncio.run(_look(options))
     is_well = all(finding.state is not State.FAILED for finding in findings)
     if as_json:
-        typer.echo(json.dumps({"well": is_well, "findings": [asdict(f) for f in findings]}))
+        print_json(json.dumps({"well": is_well, "findings": [asdict(f) for f in findings]}))
     else:
         print_findings(findings)
     if not is_well:

@@ -9,6 +9,7 @@ from fedperm.errors import FedPermError
 
 class State(StrEnum):
     GOOD = "good"
+    WARNING = "warning"
     FAILED = "failed"
     SKIPPED = "skipped"
 
@@ -25,6 +26,11 @@ class Finding:
 
 def good(check: str, words: str) -> Finding:
     return Finding(check, State.GOOD, words)
+
+
+def warned(check: str, words: str, hint: str) -> Finding:
+    """It works, and is not as good as it should be."""
+    return Finding(check, State.WARNING, words, hint)
 
 
 def failed(check: str, words: str, hint: str) -> Finding:

@@ -4,9 +4,10 @@ from fedperm.api.key_server import KeyServerApi
 from fedperm.errors import UntrustedError
 from fedperm.ids import KeyName
 from fedperm.run_document import RunDocument
-from fedperm.wire.public_keys import signing_key
+from fedperm.wire.public_keys import fingerprint, signing_key
 from fedperm.wire.signed import verify
 from fedperm.wire.statements import EpochRecord
+from fedperm.wire.succession import followed
 from fedperm_cli.servers.sessions import RunOperator
 
 SHOWN = 16
@@ -16,7 +17,7 @@ SHOWN = 16
 async def record_of(keys: KeyServerApi, key: KeyName, *, insecure_for_tests: bool) -> EpochRecord:
     """The newest epoch's, signed by the key server itself and about the key that it names."""
     status, identity = await keys.key(key), await keys.identity()
-    signed = (await keys.epoch(key, status.latest_epoch)).record
+    signed = (await keys.epoch(key, status.latest_epoch, identity.fingerprint)).record
     record = verify(signed, EpochRecord, signing_key(identity.signing_key))
     record.public_key(insecure_for_tests=insecure_for_tests)
     if record.key_id != status.key_id:
@@ -29,12 +30,14 @@ async def record_of(keys: KeyServerApi, key: KeyName, *, insecure_for_tests: boo
 
 
 async def check_signer(keys: KeyServerApi, document: RunDocument) -> None:
-    """A run names the one key server that its clients believe."""
-    if (await keys.identity()).signing_key != document.key.signing_key:
+    """A run names the one key server that its clients believe, as it was or is."""
+    try:
+        followed(fingerprint(document.key.signing_key), await keys.identity())
+    except UntrustedError:
         raise UntrustedError(
             f"the run {document.run} was made for another key server",
             "correct --keyserver, or make the run anew with this one",
-        )
+        ) from None
 
 
 async def check_run_has(operator: RunOperator, document: RunDocument, newest: EpochRecord) -> int:

@@ -4,10 +4,16 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from fedperm_cli.measures import counted
 from fedperm_cli.pages import listing, show
 from fedperm_cli.preflight.findings import Finding, State
 
-_STYLES = {State.GOOD: "green", State.FAILED: "bold red", State.SKIPPED: "dim"}
+_STYLES = {
+    State.GOOD: "green",
+    State.WARNING: "yellow",
+    State.FAILED: "bold red",
+    State.SKIPPED: "dim",
+}
 
 
 def print_findings(findings: Sequence[Finding]) -> None:
@@ -26,4 +32,6 @@ def _verdict(findings: Sequence[Finding]) -> Text:
     if bad:
         return Text(f"{bad} of {len(findings)} checks failed", style="bold red")
     made = len(findings) - left_out
-    return Text(f"all is well, as far as {made} checks can tell", style="bold green")
+    warnings = sum(finding.state is State.WARNING for finding in findings)
+    but = f", but for {counted(warnings, 'warning')}" if warnings else ""
+    return Text(f"all is well, as far as {made} checks can tell{but}", style="bold green")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from fedperm.clock import Clock
+from fedperm.contributors import contributors_warning
 from fedperm.errors import FedPermError
 from fedperm.run_document import RunDocument
 from fedperm.schemes.registry import DEFAULT_SCHEME
@@ -13,7 +14,7 @@ from fedperm.services import AGGREGATOR, KEY_SERVER
 from fedperm.wire.statements import EpochRecord
 from fedperm_cli.plan.needs import Needs, needs_of
 from fedperm_cli.preflight.dry_run import dry_round
-from fedperm_cli.preflight.findings import Finding, State, failed, found_by, good, skipped
+from fedperm_cli.preflight.findings import Finding, State, failed, found_by, good, skipped, warned
 from fedperm_cli.preflight.key_agreement import SHOWN, check_run_has, check_signer, record_of
 from fedperm_cli.preflight.machine import (
     LEAST_DISK_BYTES,
@@ -41,7 +42,7 @@ class Preflight:
             token, operator = await self._operator(stack, is_there=are_there[AGGREGATOR.title])
             run, document = await self._run(operator)
             key = await self._key(document, operator, is_there=are_there[KEY_SERVER.title])
-        return [*asked, token, run, key, *self._machine(document)]
+        return [*asked, token, run, _contributors(document), key, *self._machine(document)]
 
     async def _servers(self) -> list[Finding]:
         """Both at once: one that is away is waited for."""
@@ -121,6 +122,17 @@ class Preflight:
             look_at_memory(needs.client_memory, available_memory()),
             found_by("dry round", lambda: dry_round(scheme, self.randomness)),
         ]
+
+
+def _contributors(document: RunDocument | None) -> Finding:
+    check = "clients in a sum"
+    if document is None:
+        return skipped(check, "not looked at", "give --run")
+    least = document.rounds.min_contributors
+    warning = contributors_warning(least)
+    if warning is None:
+        return good(check, f"at least {least}")
+    return warned(check, warning, "make a run with a larger --min-contributors")
 
 
 def _words(record: EpochRecord) -> str:

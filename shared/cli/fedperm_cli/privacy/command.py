@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from fedperm_cli.given_options import options_given
 from fedperm_cli.output import DocumentFormat, DocumentFormatOption, JsonOption, chosen_format
+from fedperm_cli.pages import print_text, stderr
 from fedperm_cli.picture_directory import check_picture_directory
 from fedperm_cli.presets import PAPER_DELTA, PAPER_ROUNDS, Preset, geometry_of
 from fedperm_cli.privacy.noise import Noise, noise_of, not_exactly_one
@@ -128,18 +128,14 @@ def _print_report(settings: Settings, noise: Noise, form: DocumentFormat) -> Non
     report = report_on(settings, noise)
     if report.experimental:
         warning = f"warning: {report.accountant} is EXPERIMENTAL: do not rely on rows 1 and 3"
-        _stderr().print(warning, style="yellow")
-    typer.echo(rendered(report, form))
+        stderr().print(warning, style="yellow")
+    print_text(rendered(report, form))
 
 
 def _draw(directory: Path) -> None:
     from fedperm_cli.privacy.illustration import illustrate  # noqa: PLC0415  (see above)
 
-    stderr = _stderr()
-    with steps_on(stderr) as steps:
+    console = stderr()
+    with steps_on(console) as steps:
         illustrate(directory / NUMBERS, steps)
-    stderr.print(f"figures and their numbers are in {directory}")
-
-
-def _stderr() -> Console:
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    console.print(f"figures and their numbers are in {directory}")

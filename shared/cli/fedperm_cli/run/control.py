@@ -4,14 +4,12 @@ import asyncio
 import json
 from dataclasses import asdict
 
-import typer
-
 from fedperm.ids import ClientName, RunName
 from fedperm.wire.aggregator import ParticipantStatus, RunStatus
 from fedperm_cli.names import ClientArgument, RunArgument
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
-from fedperm_cli.pages import show
+from fedperm_cli.pages import print_json, show
 from fedperm_cli.run.key_epochs import Rekeyed, bring_key_epochs
 from fedperm_cli.run.pages import print_status
 from fedperm_cli.servers.options import AsAnybody, AsRunOperator
@@ -42,7 +40,7 @@ def rekey(
     as_json = output.is_json()
     rekeyed = asyncio.run(_rekey(key_server, access, RunName(run)))
     if as_json:
-        typer.echo(json.dumps(asdict(rekeyed)))
+        print_json(json.dumps(asdict(rekeyed)))
     else:
         new = ", ".join(map(str, rekeyed.brought)) or "none"
         show(f"run {run} has key epoch {rekeyed.epoch} (new: {new})")
@@ -56,14 +54,14 @@ def exclude(
     as_json = output.is_json()
     status = asyncio.run(_exclude(access, RunName(run), ClientName(client)))
     if as_json:
-        typer.echo(status.model_dump_json())
+        print_json(status.model_dump_json())
     else:
         show(f"client {client} takes no part in run {run} from the next round on")
 
 
 def _print(status: RunStatus, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(status.model_dump_json())
+        print_json(status.model_dump_json())
     else:
         print_status(status)
 

@@ -15,8 +15,11 @@ from fedperm.wire.aggregator import RunStatus
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.given_options import options_given
 from fedperm_cli.names import RunArgument
+from fedperm_cli.operator.identity import OperatorIdentity
+from fedperm_cli.operator.options import OperatorKeyFile
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
+from fedperm_cli.pages import print_json
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.servers.options import AsAnybody, AsRunOperator, AsRunOperatorIfNeeded
 
@@ -26,7 +29,8 @@ if TYPE_CHECKING:
 _FINISHED = "A finished document instead"
 _BESIDE_A_DOCUMENT = {
     *("run", "--document", "--initial-model", "--dry-run", "--output", "--format", "--json"),
-    *("--keyserver", "--aggregator", "--run-operator-token-file", "--ca-file"),
+    *("--keyserver", "--aggregator", "--run-operator-token-file", "--run-operator-key-file"),
+    "--ca-file",
 }
 DocumentFile = Annotated[
     Path | None,
@@ -67,18 +71,21 @@ def create(
     file: OutputFile = None,
     key_server: AsAnybody,
     access: AsRunOperatorIfNeeded,
+    key_file: OperatorKeyFile,
     output: Output,
 ) -> None:
-    """Make a run: plan its document, and send it with the initial model and the key's epochs.
+    """Make a run: plan its document, sign it, and send it with the initial model and key epochs.
 
-    The same command again changes nothing. Of the key server it reads only what anybody may.
+    The same command again changes nothing. Of the key server it reads only what anybody may. The
+    run operator's key file is made at first use.
     """
     as_json = output.is_json()
     operator = None if dry_run else access.needed_for("sending a run")
     if document is None and initial_model is None:
-        prepared = asyncio.run(_prepare(RunName(run), options, key_server))
+        prepared = asyncio.run(_prepare(RunName(run), options, key_server, key_file))
     else:
-        prepared = _finished(context, RunName(run), document, initial_model)
+        files = _finished(context, document, initial_model)
+        prepared = _read(RunName(run), *files, key_file.identity())
     if file is not None:
         prepared.write(file)
     if operator is None:
@@ -88,18 +95,20 @@ def create(
         _print_sent(prepared, status, as_json=as_json)
 
 
-async def _prepare(run: RunName, options: RunOptions, key_server: AsAnybody) -> "PreparedRun":
+async def _prepare(
+    run: RunName, options: RunOptions, key_server: AsAnybody, key_file: OperatorKeyFile
+) -> "PreparedRun":
     from fedperm_cli.run.preparation import prepare  # noqa: PLC0415 (see above)
+    from fedperm_cli.run.specs import check  # noqa: PLC0415
 
+    check(options)  # before a key file is made
     async with key_server.session() as keys:
-        return await prepare(run, options, keys)
+        return await prepare(run, options, keys, key_file.identity())
 
 
 def _finished(
-    context: typer.Context, run: RunName, document: Path | None, initial_model: Path | None
-) -> "PreparedRun":
-    from fedperm_cli.run.preparation import read_prepared  # noqa: PLC0415 (see above)
-
+    context: typer.Context, document: Path | None, initial_model: Path | None
+) -> tuple[Path, Path]:
     if document is None or initial_model is None:
         raise OptionsError(
             "a document needs its initial model, and a model its document",
@@ -111,7 +120,15 @@ def _finished(
             f"a finished document would ignore {', '.join(ignored)}",
             "leave them out, or leave out --document",
         )
-    return read_prepared(run, document, initial_model)
+    return document, initial_model
+
+
+def _read(
+    run: RunName, document: Path, initial_model: Path, identity: OperatorIdentity
+) -> "PreparedRun":
+    from fedperm_cli.run.preparation import read_prepared  # noqa: PLC0415 (see above)
+
+    return read_prepared(run, document, initial_model, identity)
 
 
 async def _send(prepared: "PreparedRun", key_server: AsAnybody, access: AsRunOperator) -> RunStatus:
@@ -128,7 +145,7 @@ def _print_sent(prepared: "PreparedRun", status: RunStatus, *, as_json: bool) ->
     )
 
     if as_json:
-        typer.echo(created_document(prepared.planned, status))
+        print_json(created_document(prepared.planned, status))
     else:
         print_created(prepared.planned, status)
 
@@ -141,8 +158,8 @@ def _print_unsent(prepared: "PreparedRun", file: Path | None, *, as_json: bool) 
     )
 
     if file is None:
-        typer.echo(prepared.document.octets, nl=False)
+        typer.echo(prepared.document.octets, nl=False)  # noqa: TID251 (our own, and hashed)
     elif as_json:
-        typer.echo(created_document(prepared.planned, None))
+        print_json(created_document(prepared.planned, None))
     else:
         print_planned(prepared.planned, file)

@@ -7,7 +7,7 @@ from typing import Any
 from fedperm.privacy.rendering import as_json, as_text
 from fedperm.privacy.report import PrivacyReport
 from fedperm.wire.aggregator import RunStatus
-from fedperm_cli.pages import facts, heading, indented, show
+from fedperm_cli.pages import facts, heading, indented, show, warning_lines
 from fedperm_cli.run.planning import PlannedRun
 from fedperm_cli.run.privacy import NO_NOISE
 
@@ -21,6 +21,7 @@ def created_document(planned: PlannedRun, status: RunStatus | None) -> str:
         "status": None if status is None else status.model_dump(mode="json"),
         "reasons": planned.reasons,
         "average_noise": None if noise is None else noise.members(),
+        "warnings": planned.warnings,
         "privacy": privacy_document(planned.report),
     }
     return json.dumps(result)
@@ -54,6 +55,7 @@ def privacy_document(report: PrivacyReport | None) -> dict[str, Any] | None:
 
 def _print_plan(planned: PlannedRun) -> None:
     noise = planned.average_noise
-    lines = [] if noise is None else noise.lines(planned.document.content.noise.clip)
-    show(heading("Plan"), *map(indented, [*planned.reasons, *lines]))
+    lines = [] if noise is None else [noise.words(planned.document.content.noise.clip)]
+    warnings = warning_lines(planned.warnings)
+    show(heading("Plan"), *map(indented, [*planned.reasons, *lines, *warnings]))
     show("", privacy_text(planned.report))

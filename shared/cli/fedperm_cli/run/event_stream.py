@@ -13,9 +13,11 @@ _ATTEMPTS = 60
 """So long may an aggregator be away, restarting, before it is given up."""
 
 
-async def events_of(operator: RunOperator, run: RunName) -> AsyncGenerator[Event, None]:
-    """From the first one on and without end; none is missed or repeated."""
-    last, failed = 0, 0
+async def events_of(
+    operator: RunOperator, run: RunName, after: int = 0
+) -> AsyncGenerator[Event, None]:
+    """From the one after `after` on and without end; none is missed or repeated."""
+    last, failed = after, 0
     while True:
         try:
             async for event in operator.api.events(run, operator.token, last):

@@ -54,7 +54,7 @@ class RunOptions:
         int | None, _option(_ROUNDS, "Drawn for a round.", default="all")
     ] = None
     min_contributors: Annotated[
-        int | None, _option(_ROUNDS, "Needed in a sum.", default="more than half")
+        int | None, _option(_ROUNDS, "Needed in a sum.", default="more than half, at least 3")
     ] = None
     start_with: Annotated[
         int | None, _option(_ROUNDS, "Online before the first round.", default="all")

@@ -1,6 +1,6 @@
 """From options to a run's document: noise calibrated, value bits and norm bound chosen."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fedperm.axes import Axes
 from fedperm.ids import RunName
@@ -16,11 +16,13 @@ from fedperm.run_document import (
     ModelSpec,
     NoiseSpec,
     NormSpec,
+    OperatorKeys,
     RunDocument,
 )
 from fedperm.schemes.registry import make_scheme
 from fedperm.windows import Geometry
 from fedperm_cli.average_noise import AverageNoise
+from fedperm_cli.operator.identity import OperatorIdentity
 from fedperm_cli.privacy.settings import Settings
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.privacy import report_of
@@ -33,6 +35,7 @@ from fedperm_cli.run.specs import (
     task_of,
     training_of,
 )
+from fedperm_cli.run_warnings import run_warnings
 
 
 @dataclass(frozen=True)
@@ -49,16 +52,21 @@ class PlannedRun:
         return AverageNoise(scale, rounds.clients_per_round, rounds.count) if scale else None
 
     @property
-    def warning(self) -> str | None:
-        """If nothing can be learned."""
-        return None if self.average_noise is None else self.average_noise.warning
+    def warnings(self) -> list[str]:
+        rounds = self.document.content.rounds
+        return run_warnings(self.average_noise, rounds.min_contributors, self.report)
+
+    def signed_by(self, operator: OperatorIdentity) -> "PlannedRun":
+        return replace(self, document=operator.sign(self.document))
 
 
-def plan_run(run: RunName, options: RunOptions, model: ModelSpec, key: KeySpec) -> PlannedRun:
+def plan_run(
+    run: RunName, options: RunOptions, model: ModelSpec, key: KeySpec, operator: OperatorKeys
+) -> PlannedRun:
     with options_in_words():
         noise = _noise(options, model)
         shape = _shape(options, model, key, noise)
-        content = _document(run, options, model, key, noise, shape)
+        content = _document(run, options, model, key, operator, noise, shape)
     return PlannedRun(FrozenDocument.of(content), shape.reasons, report_of(content))
 
 
@@ -111,7 +119,13 @@ def _shape(options: RunOptions, model: ModelSpec, key: KeySpec, noise: NoiseSpec
 
 
 def _document(
-    run: RunName, options: RunOptions, model: ModelSpec, key: KeySpec, noise: NoiseSpec, shape: Plan
+    run: RunName,
+    options: RunOptions,
+    model: ModelSpec,
+    key: KeySpec,
+    operator: OperatorKeys,
+    noise: NoiseSpec,
+    shape: Plan,
 ) -> RunDocument:
     limit = options.norm_bound
     if limit is None:
@@ -127,6 +141,7 @@ def _document(
         norm_bound=NormSpec(limit=limit, form=options.norm_form),
         rounds=rounds_of(options),
         key=key,
+        operator=operator,
         local_metrics=options.local_metrics,
         insecure_for_tests=options.insecure_test_key,
     )

@@ -10,6 +10,7 @@ from fedperm.ids import RunName
 from fedperm.run_document import FrozenDocument, KeySpec
 from fedperm.wire.digest import sha256_of
 from fedperm_cli.errors import DirectoryError
+from fedperm_cli.operator.identity import OperatorIdentity
 from fedperm_cli.run.initial_model import starting_point
 from fedperm_cli.run.options import RunOptions
 from fedperm_cli.run.planning import PlannedRun, finished_run, plan_run
@@ -40,17 +41,22 @@ class PreparedRun:
             ) from None
 
 
-async def prepare(run: RunName, options: RunOptions, keys: KeyServerApi) -> PreparedRun:
+async def prepare(
+    run: RunName, options: RunOptions, keys: KeyServerApi, operator: OperatorIdentity
+) -> PreparedRun:
     """With the key's length and the key server's signing key, which anybody may read."""
     check(options)
     key = required("--key", options.key)
     status, identity = await keys.key(key), await keys.identity()
     spec = KeySpec(key=key, parameters=status.scheme.parameters, signing_key=identity.signing_key)
     start = starting_point(options)
-    return PreparedRun(plan_run(run, options, start.spec, spec), start.body)
+    planned = plan_run(run, options, start.spec, spec, operator.keys)
+    return PreparedRun(planned.signed_by(operator), start.body)
 
 
-def read_prepared(run: RunName, document: Path, initial_model: Path) -> PreparedRun:
+def read_prepared(
+    run: RunName, document: Path, initial_model: Path, operator: OperatorIdentity
+) -> PreparedRun:
     frozen = FrozenDocument(_read(document))
     if frozen.content.run != run:
         raise ParameterError(
@@ -63,7 +69,7 @@ def read_prepared(run: RunName, document: Path, initial_model: Path) -> Prepared
             f"{initial_model} is not the initial model of {document}",
             "give the file that was written together with it",
         )
-    return PreparedRun(finished_run(frozen), body)
+    return PreparedRun(finished_run(frozen).signed_by(operator), body)
 
 
 def _read(path: Path) -> bytes:

@@ -10,7 +10,8 @@ from fedperm.wire.aggregator import RoundReport, RoundState, SubmissionState
 
 @dataclass(frozen=True)
 class RoundSummary:
-    """`accuracies` are the different ones that clients reported: at most one if all agree."""
+    """`accuracies` are the different ones that clients reported: at most one if all agree. Of the
+    `reports`, so many are `sealed` and were not opened, and so many came `in_clear`."""
 
     round: RoundNumber
     state: RoundState
@@ -20,6 +21,8 @@ class RoundSummary:
     rejected: int
     bounded: int
     reports: int
+    sealed: int
+    in_clear: int
     accuracies: tuple[float, ...]
     loss: float | None
     seconds: PhaseSeconds
@@ -46,6 +49,8 @@ def summarise(report: RoundReport) -> RoundSummary:
         rejected=states.count(SubmissionState.REJECTED),
         bounded=sum(update.bounded is True for update in report.updates),
         reports=len(reports),
+        sealed=sum(said.sealed is not None and said.measured is None for said in reports),
+        in_clear=sum(said.in_clear for said in reports),
         accuracies=tuple(sorted({test.accuracy for test in tests if test.accuracy is not None})),
         loss=mean(test.loss for test in tests) if tests else None,
         seconds=phase_seconds(report),

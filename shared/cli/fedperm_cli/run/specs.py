@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from fedperm.contributors import LEAST_CONTRIBUTORS
 from fedperm.errors import ParameterError
 from fedperm.norm_bound import NormForm
 from fedperm.privacy.release import local_training
@@ -37,6 +38,11 @@ def check(options: RunOptions) -> None:
         raise ParameterError(
             "an average of one client is that client's update",
             "let --clients, --clients-per-round and --min-contributors be 2 or more",
+        )
+    if options.min_contributors is None and rounds.min_contributors < LEAST_CONTRIBUTORS:
+        raise ParameterError(
+            "in a sum of 2 clients each has the other's update, in its order",
+            f"take {LEAST_CONTRIBUTORS} clients or more, or say so: --min-contributors 2",
         )
     if options.norm_bound is None and options.norm_form is not NormForm.CENTRED:
         raise OptionsError(
@@ -71,13 +77,18 @@ def rounds_of(options: RunOptions) -> RoundsSpec:
     return RoundsSpec(
         count=required("--rounds", options.rounds),
         clients_per_round=per_round,
-        min_contributors=given_or(options.min_contributors, per_round // 2 + 1),
+        min_contributors=given_or(options.min_contributors, least_contributors(per_round)),
         start_with=given_or(options.start_with, clients),
         deadline_seconds=options.deadline_seconds,
         extension_seconds=given_or(options.extension_seconds, options.deadline_seconds / 2),
         extensions=options.extensions,
         give_up_after=options.give_up_after,
     )
+
+
+def least_contributors(per_round: int, enough: int = LEAST_CONTRIBUTORS) -> int:
+    """More than half, and so many, as far as there are."""
+    return max(per_round // 2 + 1, min(per_round, enough))
 
 
 def noise_wanted(options: RunOptions) -> Noise | None:

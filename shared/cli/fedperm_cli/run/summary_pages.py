@@ -10,7 +10,7 @@ from fedperm_cli.measures import as_bytes, as_seconds
 from fedperm_cli.pages import facts, heading, indented, listing
 from fedperm_cli.run.created_pages import privacy_text
 from fedperm_cli.run.outcome import RunOutcome
-from fedperm_cli.run.pages import accuracy_words, loss_words
+from fedperm_cli.run.pages import accuracy_words, loss_words, reading_notes
 from fedperm_cli.run.round_summary import RoundSummary
 
 _ROUNDS_IN_A_LINE = 10
@@ -43,6 +43,9 @@ def summary_of(outcome: RunOutcome) -> Iterator[RenderableType]:
         yield _bytes(told)
     yield ""
     yield privacy_text(outcome.report)
+    for note in reading_notes(outcome.rounds):
+        yield ""
+        yield note
 
 
 def _by_round(

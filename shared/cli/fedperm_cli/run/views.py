@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from fedperm.plain_text import one_line
 from fedperm.wire.aggregator import RoundState
 from fedperm_cli.measures import as_bytes, as_seconds
+from fedperm_cli.pages import print_json
 from fedperm_cli.run.pages import accuracy_words, loss_words
 from fedperm_cli.run.round_progress import RoundProgress
 from fedperm_cli.run.round_summary import RoundSummary
@@ -37,10 +38,10 @@ class Lines(Silence):
         self._console = console
 
     def tell_round(self, summary: RoundSummary) -> None:
-        self._console.print(round_line(summary), soft_wrap=True, markup=False)
+        self._console.print(one_line(round_line(summary)), soft_wrap=True)
 
     def tell_note(self, note: str) -> None:
-        self._console.print(note, soft_wrap=True, markup=False)
+        self._console.print(one_line(note), soft_wrap=True)
 
 
 class Bars(Lines):
@@ -70,10 +71,10 @@ class JsonLines(Silence):
     """For programs: one object a finished round."""
 
     def tell_round(self, summary: RoundSummary) -> None:
-        typer.echo(json.dumps({"round": asdict(summary)}))
+        print_json(json.dumps({"round": asdict(summary)}))
 
     def tell_note(self, note: str) -> None:
-        typer.echo(json.dumps({"note": note}))
+        print_json(json.dumps({"note": note}))
 
 
 @contextmanager
@@ -82,7 +83,7 @@ def live_view(console: Console) -> Iterator[View]:
         yield Lines(console)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:.0f} of {task.total:.0f}"),
     )

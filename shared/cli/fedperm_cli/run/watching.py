@@ -8,6 +8,8 @@ from typing import Protocol
 from fedperm.ids import RoundNumber, RunName
 from fedperm.wire.aggregator import RunState, RunStatus
 from fedperm.wire.events import Event, EventKind
+from fedperm_cli.operator.identity import OperatorIdentity
+from fedperm_cli.operator.reports import ReportOpener
 from fedperm_cli.run.event_stream import events_of
 from fedperm_cli.run.round_progress import FinishedRounds, RoundProgress, progress_after
 from fedperm_cli.run.round_summary import RoundSummary, summarise
@@ -38,10 +40,19 @@ class View(Protocol):
 class Watch:
     """One run as its events unfold."""
 
-    def __init__(self, operator: RunOperator, run: RunName, view: View) -> None:
+    def __init__(
+        self,
+        operator: RunOperator,
+        run: RunName,
+        view: View,
+        identity: OperatorIdentity | None = None,
+    ) -> None:
+        """Without the operator's `identity` reports stay sealed."""
         self._operator = operator
         self._run = run
         self._view = view
+        self._identity = identity
+        self._opener: ReportOpener | None = None
         self._progress: RoundProgress | None = None
         self._finished = FinishedRounds()
 
@@ -85,7 +96,17 @@ class Watch:
     async def _tell_rounds(self, rounds: list[RoundNumber]) -> None:
         api, token = self._operator.api, self._operator.token
         for number in rounds:
-            self._view.tell_round(summarise(await api.round_report(self._run, number, token)))
+            opened = (await self._opens()).open(await api.round_report(self._run, number, token))
+            self._view.tell_round(summarise(opened.report))
+            for complaint in opened.complaints:
+                self._view.tell_note(complaint)
+
+    async def _opens(self) -> ReportOpener:
+        """The document never changes: it is read once."""
+        if self._opener is None:
+            frozen = await self._operator.api.document(self._run, self._operator.token)
+            self._opener = ReportOpener.of(frozen, self._identity)
+        return self._opener
 
 
 def _note(event: Event) -> str:

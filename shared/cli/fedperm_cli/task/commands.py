@@ -10,6 +10,7 @@ import typer
 from fedperm_cli.errors import OptionsError
 from fedperm_cli.option_groups import with_option_groups
 from fedperm_cli.output import Output
+from fedperm_cli.pages import print_json
 from fedperm_cli.run.specs import parse_task_options
 from fedperm_cli.task.options import TaskName, TaskOptions
 from fedperm_cli.task.pages import print_starting_file, print_task
@@ -29,7 +30,7 @@ def init_task(
     as_json = output.is_json()
     written = write_starting_file(path)
     if as_json:
-        typer.echo(json.dumps(asdict(written)))
+        print_json(json.dumps(asdict(written)))
     else:
         print_starting_file(written)
 
@@ -52,6 +53,6 @@ def check_task(
         raise OptionsError(f"there is no part {shard} of {shards}", "count parts from 0")
     found = try_task(task, parse_task_options(options.option), options.data, shard, shards)
     if as_json:
-        typer.echo(json.dumps(asdict(found)))
+        print_json(json.dumps(asdict(found)))
     else:
         print_task(found)

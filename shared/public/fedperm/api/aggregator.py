@@ -9,10 +9,12 @@ from fedperm.api.connection import Connection, Request
 from fedperm.api.health import ServerVersion, version_of
 from fedperm.errors import UnreachableError, UntrustedError
 from fedperm.ids import ClientName, EpochNumber, RoundNumber, RunName
-from fedperm.run_document import LONGEST_DOCUMENT, FrozenDocument
+from fedperm.run_document import DOCUMENT_SIGNATURE, LONGEST_DOCUMENT, FrozenDocument
 from fedperm.submissions import SubmissionKind
 from fedperm.wire.aggregator import (
     MANIFEST,
+    CheckpointOffer,
+    CheckpointReceipt,
     ClientReport,
     Heartbeat,
     KeyEpoch,
@@ -25,6 +27,7 @@ from fedperm.wire.aggregator import (
     RoundReport,
     RunList,
     RunStatus,
+    SignedCheckpoint,
     SubmissionReceipt,
     SubmissionReport,
     Task,
@@ -55,7 +58,7 @@ class AggregatorApi:
             f"/v1/runs/{document.content.run}",
             token,
             body=document.octets,
-            headers=(("Content-Type", "application/json"),),
+            headers=(("Content-Type", "application/json"), *_signature(document)),
         )
         return await self._connection.ask(request, RunStatus)
 
@@ -119,11 +122,14 @@ class AggregatorApi:
     # what operators and participants read
 
     async def document(self, run: RunName, token: str) -> FrozenDocument:
+        """As its operator signed it; the aggregator cannot put another in its place."""
         path = f"/v1/runs/{run}/document"
         response = await self._connection.send(
             Request("GET", path, token, most_octets=LONGEST_DOCUMENT)
         )
-        return FrozenDocument(response.content)
+        frozen = FrozenDocument(response.content, response.headers.get(DOCUMENT_SIGNATURE, ""))
+        frozen.check_signature()
+        return frozen
 
     async def initial_model(
         self, run: RunName, token: str, most_octets: int = LARGEST_BODY
@@ -160,6 +166,23 @@ class AggregatorApi:
         if response.status_code != 200:
             raise UnreachableError(f"round {number} has no aggregate yet", "ask again later")
         return response.content
+
+    async def checkpoint(self, run: RunName, token: str) -> CheckpointOffer:
+        """The newest on offer; 404 if there is none."""
+        request = Request("GET", f"/v1/runs/{run}/checkpoint", token)
+        return await self._connection.ask(request, CheckpointOffer)
+
+    async def sealed_checkpoint(
+        self, run: RunName, sha256: str, token: str, most_octets: int = LARGEST_BODY
+    ) -> bytes:
+        request = Request(
+            "GET",
+            f"/v1/runs/{run}/checkpoint/{sha256}",
+            token,
+            timeout_seconds=_UPLOAD_SECONDS,
+            most_octets=most_octets,
+        )
+        return (await self._connection.send(request)).content
 
     # a client's own
 
@@ -225,6 +248,38 @@ class AggregatorApi:
         request = Request("GET", f"/v1/runs/{run}/rounds/{number}/{kind.path}/{client}", token)
         return await self._connection.ask(request, SubmissionReport)
 
+    async def decline(
+        self, run: RunName, number: RoundNumber, client: ClientName, newer: KeyEpoch, token: str
+    ) -> None:
+        """Nothing is sent for a round under an older epoch than this."""
+        path = f"/v1/runs/{run}/rounds/{number}/declines/{client}"
+        await self._connection.send(Request("PUT", path, token, newer))
+
+    async def sign_checkpoint(
+        self,
+        run: RunName,
+        number: RoundNumber,
+        client: ClientName,
+        signed: SignedCheckpoint,
+        token: str,
+    ) -> CheckpointReceipt:
+        path = f"/v1/runs/{run}/rounds/{number}/checkpoints/{client}"
+        return await self._connection.ask(Request("PUT", path, token, signed), CheckpointReceipt)
+
+    async def send_checkpoint(
+        self, run: RunName, number: RoundNumber, client: ClientName, body: bytes, token: str
+    ) -> None:
+        """The octets, if the aggregator wants them."""
+        request = Request(
+            "PUT",
+            f"/v1/runs/{run}/rounds/{number}/sealed-checkpoints/{client}",
+            token,
+            body=body,
+            headers=_bulk_headers(body),
+            timeout_seconds=_UPLOAD_SECONDS,
+        )
+        await self._connection.send(request)
+
     async def report(
         self,
         run: RunName,
@@ -244,6 +299,10 @@ def _event(text: str) -> Event:
         raise UntrustedError(
             "the aggregator sent an event that is none", "check both versions"
         ) from None
+
+
+def _signature(document: FrozenDocument) -> tuple[tuple[str, str], ...]:
+    return ((DOCUMENT_SIGNATURE, document.signature),) if document.signature else ()
 
 
 def _bulk_headers(body: bytes) -> tuple[tuple[str, str], ...]:

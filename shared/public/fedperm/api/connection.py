@@ -21,6 +21,7 @@ from fedperm.api.answers import (
     read_answer,
 )
 from fedperm.errors import RefusedError, SettingsError, UnreachableError
+from fedperm.plain_text import one_line
 from fedperm.wire.message import Message
 
 Expected = TypeVar("Expected", bound=Message)
@@ -35,8 +36,9 @@ _AGAIN = {429, 503, 507}
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a hiccup is waited out. All requests of the protocol may be sent again: each
-    either changes nothing the second time or says that it was done."""
+    """How long a hiccup is waited out. Requests of the protocol may be sent again: each either
+    changes nothing the second time or says that it was done. Of an assertion whose answer was lost
+    it says 401: whoever wants an access token then signs another one."""
 
     seconds: float
     first_pause_seconds: float = 0.2
@@ -152,7 +154,10 @@ class Connection:
             problem = outcome.problem
             if problem is not None:
                 return RefusedError(
-                    problem.detail, problem.hint, status=problem.status, kind=problem.kind
+                    one_line(problem.detail),
+                    one_line(problem.hint),
+                    status=problem.status,
+                    kind=problem.kind,
                 )
             what = f"answered {outcome.status_code} and no problem document"
         else:

@@ -2,12 +2,17 @@
 
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from typing import Annotated
 
-from pydantic import ConfigDict
+from pydantic import AfterValidator, ConfigDict
 
 from fedperm.api.connection import Connection, Request
 from fedperm.errors import UnreachableError
+from fedperm.plain_text import one_line
 from fedperm.wire.message import Message
+
+Told = Annotated[str, AfterValidator(lambda text: one_line(text, most=100))]
+"""It ends up in sentences of ours."""
 
 
 class ServerVersion(Message):
@@ -15,9 +20,9 @@ class ServerVersion(Message):
 
     model_config = ConfigDict(extra="ignore")
 
-    service: str
-    version: str
-    protocol: str
+    service: Told
+    version: Told
+    protocol: Told
 
 
 @dataclass(frozen=True)

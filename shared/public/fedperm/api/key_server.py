@@ -6,7 +6,9 @@ from fedperm.ids import ClientName, EpochNumber, KeyName
 from fedperm.wire.key_server import (
     AccessTokenRequest,
     AuditLog,
+    Certificate,
     ClientList,
+    DestroyedEpoch,
     Enrolled,
     Enrolment,
     GrantedAccess,
@@ -18,6 +20,7 @@ from fedperm.wire.key_server import (
     ReleasedKey,
     Revocation,
     SignedEpoch,
+    SignedNotice,
     TokenList,
     TokenRequest,
     TokenStatus,
@@ -46,14 +49,27 @@ class KeyServerApi:
     async def key(self, key: KeyName) -> KeyStatus:
         return await self._connection.ask(Request("GET", f"/v1/keys/{key}"), KeyStatus)
 
-    async def epoch(self, key: KeyName, epoch: EpochNumber) -> SignedEpoch:
-        request = Request("GET", f"/v1/keys/{key}/epochs/{epoch}")
+    async def epoch(
+        self, key: KeyName, epoch: EpochNumber, signer: str | None = None
+    ) -> SignedEpoch:
+        """As the identity with this fingerprint signs it, or as it was signed first."""
+        parameters = (("signer", signer),) if signer else ()
+        request = Request("GET", f"/v1/keys/{key}/epochs/{epoch}", parameters=parameters)
         return await self._connection.ask(request, SignedEpoch)
 
     async def create_epoch(self, key: KeyName, epoch: EpochNumber, token: str) -> SignedEpoch:
         """Rotates the key if `epoch` is the next one."""
         request = Request("PUT", f"/v1/keys/{key}/epochs/{epoch}", token, timeout_seconds=600)
         return await self._connection.ask(request, SignedEpoch)
+
+    async def destroy_epoch(self, key: KeyName, epoch: EpochNumber, token: str) -> DestroyedEpoch:
+        request = Request("DELETE", f"/v1/keys/{key}/epochs/{epoch}", token, timeout_seconds=600)
+        return await self._connection.ask(request, DestroyedEpoch)
+
+    async def newest_epoch(self, key: KeyName, nonce: str, token: str) -> SignedNotice:
+        """A client's own question: the answer is signed for this nonce."""
+        request = Request("GET", f"/v1/keys/{key}/newest-epoch/{nonce}", token)
+        return await self._connection.ask(request, SignedNotice)
 
     async def mint_token(self, key: KeyName, wanted: TokenRequest, token: str) -> MintedToken:
         request = Request("POST", f"/v1/keys/{key}/enrolment-tokens", token, wanted)
@@ -80,12 +96,22 @@ class KeyServerApi:
         request = Request("DELETE", f"/v1/keys/{key}/clients/{client}", token, timeout_seconds=600)
         return await self._connection.ask(request, Revocation)
 
+    async def certificate(self, key: KeyName, client: ClientName, token: str) -> Certificate:
+        """A client's own."""
+        request = Request("GET", f"/v1/keys/{key}/clients/{client}/certificate", token)
+        return await self._connection.ask(request, Certificate)
+
     async def access_token(self, wanted: AccessTokenRequest) -> GrantedAccess:
         request = Request("POST", "/v1/access-tokens", message=wanted)
         return await self._connection.ask(request, GrantedAccess)
 
-    async def release(self, key: KeyName, epoch: EpochNumber, token: str) -> ReleasedKey:
-        request = Request("POST", f"/v1/keys/{key}/epochs/{epoch}/releases", token)
+    async def release(
+        self, key: KeyName, epoch: EpochNumber, token: str, holds: int | None = None
+    ) -> ReleasedKey:
+        """`holds` is the number of the audit head that the client holds."""
+        parameters = () if holds is None else (("holds", str(holds)),)
+        path = f"/v1/keys/{key}/epochs/{epoch}/releases"
+        request = Request("POST", path, token, parameters=parameters)
         return await self._connection.ask(request, ReleasedKey)
 
     async def audit(self, token: str, after: int = 0) -> AuditLog:

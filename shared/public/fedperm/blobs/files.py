@@ -28,7 +28,14 @@ from fedperm.blobs.store import (
     missing,
 )
 from fedperm.crash_points import persisting
-from fedperm.durable_file import TEMPORARY_SUFFIX, publish, settle, sync_folder, write_durably
+from fedperm.durable_file import (
+    TEMPORARY_SUFFIX,
+    create_exclusively,
+    publish,
+    settle,
+    sync_folder,
+    write_durably,
+)
 from fedperm.errors import SettingsError
 from fedperm.state_folder import sole_user
 
@@ -92,7 +99,7 @@ class FileBlobStore:
         """All work on the file is done in threads."""
         name = f"{INCOMING}/{secrets.token_hex(16)}{TEMPORARY_SUFFIX}"
         try:
-            file = await asyncio.to_thread(_create, self._path(name))
+            file = await asyncio.to_thread(create_exclusively, self._path(name))
             try:
                 sink = Sink(file, size)
                 async for batch in batches(body, idle_seconds):
@@ -186,10 +193,6 @@ def path_of(url: str) -> Path:
     if parts.scheme != "file" or parts.netloc or not path.is_absolute():
         raise SettingsError(f"not a URL of a file: {url}", "write file:///absolute/path")
     return path
-
-
-def _create(path: Path) -> BinaryIO:
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def _make_folder(folder: Path) -> None:

@@ -9,19 +9,17 @@ hash before it, so a changed, missing or torn line is noticed. The file is repla
 chain cannot notice is an older copy of the whole file put back in its place.
 """
 
-import fcntl
 import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from fedperm.crash_points import persisting
-from fedperm.durable_file import write_durably
+from fedperm.durable_file import locked, write_durably
 from fedperm.errors import BudgetError, FedPermError, LedgerError, ParameterError
 from fedperm.ids import RoundNumber, RunName
 from fedperm.noise.law import exact_delta, sampler_epsilon
@@ -207,12 +205,9 @@ class Ledger:
         return tuple(_charge(line, self.path) for line in lines)
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> AbstractContextManager[None]:
     """One process at a time: two must not both see the last affordable round."""
-    with path.with_name(path.name + ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    return locked(path.with_name(path.name + ".lock"))
 
 
 def _counts(charges: tuple[Charge, ...]) -> "Counter[ShuffledLaplace]":

@@ -7,12 +7,19 @@ whole update changes every parameter, so those rows stand beside it, always (doc
 from dataclasses import dataclass
 
 from fedperm.privacy.accountant import Accountant
-from fedperm.privacy.record_level import NoRecordBound, RecordLevel, RecordRelease, record_level
+from fedperm.privacy.readers import EVERYBODY, NOBODY, OF_RECORDS, THE_AGGREGATOR, as_row
+from fedperm.privacy.record_level import (
+    NoRecordBound,
+    RecordGuarantee,
+    RecordLevel,
+    RecordRelease,
+    record_level,
+)
 from fedperm.privacy.registry import NO_SHUFFLE
 from fedperm.privacy.release import Release
 from fedperm.privacy.unshuffled import PureEpsilon, whole_update, whole_update_pure
 
-__all__ = ["PrivacyReport", "Rows", "SuperwindowRow", "WholeUpdateRow", "privacy_report"]
+__all__ = ["PrivacyReport", "Readers", "Rows", "SuperwindowRow", "WholeUpdateRow", "privacy_report"]
 
 UNCOUNTED_TRAINING = NoRecordBound("how the client trains was not stated")
 
@@ -44,8 +51,20 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Readers:
+    """Against whom each of the rows holds, in words."""
+
+    paper_unit: str
+    permutation_known: str
+    smaller: str
+    whole_update_pure: str
+    whole_update: str
+    record: str
+
+
+@dataclass(frozen=True)
 class PrivacyReport:
-    """Rows 1 to 6 as numbers, rows 7 to 9 as notes."""
+    """Rows 1 to 6 as numbers, with their readers; rows 7 to 9 as notes."""
 
     accountant: str
     experimental: bool
@@ -53,18 +72,20 @@ class PrivacyReport:
     epsilon_wd: float
     epsilon_w: float
     rows: Rows
+    against: Readers
     notes: tuple[str, ...]
 
 
 def privacy_report(release: Release) -> PrivacyReport:
-    event = release.rounds.event
+    event, rows = release.rounds.event, _rows(release)
     return PrivacyReport(
         accountant=release.accountant.name,
         experimental=release.accountant.experimental,
         laplace_scale=event.laplace_scale,
         epsilon_wd=event.epsilon_wd,
         epsilon_w=event.epsilon_w,
-        rows=_rows(release),
+        rows=rows,
+        against=_readers(rows),
         notes=tuple(_notes(release)),
     )
 
@@ -84,6 +105,18 @@ def _rows(release: Release) -> Rows:
             whole_update(rounds, release.exact_delta) + extra, release.delta
         ),
         record=_record(release),
+    )
+
+
+def _readers(rows: Rows) -> Readers:
+    """Row 1 holds against the fewest: all others are of what is sent, whoever reads it."""
+    return Readers(
+        paper_unit=THE_AGGREGATOR,
+        permutation_known=EVERYBODY,
+        smaller=as_row(1 if rows.smaller == rows.paper_unit else 2),
+        whole_update_pure=as_row(2),
+        whole_update=as_row(2),
+        record=OF_RECORDS if isinstance(rows.record, RecordGuarantee) else NOBODY,
     )
 
 
@@ -124,7 +157,8 @@ def _notes(release: Release) -> list[str]:
         f"{release.sampler_epsilon:.2g} to every epsilon above",
         "row 1, and row 3 where it is row 1, rest on the shuffle, which Paillier encryption hides: "
         "the guarantee is computational, and it fails when one client that holds the shared key "
-        "colludes with the aggregator; rows 2, 4, 5 and 6 need neither shuffle nor key",
+        "colludes with the aggregator, or shows it the sum of a round; rows 2, 4, 5 and 6 need "
+        "neither shuffle nor key",
         "choosing hyper-parameters by looking at results on private data",
         *_warnings(release.accountant),
     ]

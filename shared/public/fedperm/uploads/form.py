@@ -40,11 +40,14 @@ class UpdateTerms:
 @dataclass(frozen=True)
 class Check:
     """Something that an upload must satisfy, and why: `reason` says what an upload that does not
-    could do. `look` raises a MessageError that holds no number of the upload."""
+    could do. `look` raises a MessageError that holds no number of the upload. What is quick is
+    looked at before the upload is acknowledged as well: whoever is refused then has not lost the
+    round."""
 
     name: str
     reason: str
     look: Callable[[Arrays, UpdateTerms], None]
+    is_quick: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,14 @@ def examine(octets: memoryview, terms: UpdateTerms) -> Accepted:
     for check in terms.form.checks:
         check.look(arrays, terms)
     return terms.form.accept(arrays, terms)
+
+
+def glance(octets: memoryview, terms: UpdateTerms) -> None:
+    """Header, length and the quick checks. A MessageError says what the sender did wrong."""
+    arrays = terms.body.decode(octets)
+    for check in terms.form.checks:
+        if check.is_quick:
+            check.look(arrays, terms)
 
 
 def read_accepted(upload: BlobRef, body: Body) -> dict[str, NDArray[Any]]:

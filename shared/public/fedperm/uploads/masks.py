@@ -46,7 +46,12 @@ def _check_masks(arrays: Arrays, terms: UpdateTerms) -> None:
 class Masks:
     name: ClassVar[str] = "masks"
     checks: ClassVar[tuple[Check, ...]] = (
-        Check("values", "a value of more bits would carry into the next slot", _check_values),
+        Check(
+            "values",
+            "a value of more bits would carry into the next slot",
+            _check_values,
+            is_quick=True,
+        ),
         Check(
             "ciphertexts",
             "a number that is no ciphertext breaks every sum it is in, or tells the secret key",

@@ -18,7 +18,7 @@ _SHORTEST_SECRET = 16
 _bearer = HTTPBearer(auto_error=False, description="An operator's token or a client's access token")
 
 
-async def _presented(
+async def presented(
     given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
 ) -> str:
     if given is None:
@@ -28,7 +28,7 @@ async def _presented(
     return given.credentials
 
 
-Bearer = Annotated[str, Depends(_presented)]
+Bearer = Annotated[str, Depends(presented)]
 """The token of a request; a request without one is refused."""
 
 

@@ -2,7 +2,7 @@
 else 1 and a line that says why.
 
 For the health checks of containers, which have no curl. It runs every few seconds, so it imports
-nothing but Python's own, and no more of that than it needs.
+nothing but Python's own, and no more of that than it needs (`plain_text` imports nothing).
 """
 
 import signal
@@ -11,6 +11,8 @@ import sys
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from types import FrameType
 from urllib.parse import SplitResult, urlsplit
+
+from fedperm.plain_text import one_line
 
 SECONDS = 3.0
 
@@ -22,7 +24,7 @@ def what_is_wrong(
     try:
         status = _status(urlsplit(url), ca_file, timeout_seconds)
     except (OSError, HTTPException, ValueError) as error:
-        return f"{url}: {type(error).__name__}: {' '.join(str(error).split())}"
+        return one_line(f"{url}: {type(error).__name__}: {' '.join(str(error).split())}")
     return None if status == 200 else f"{url} answers {status}"
 
 

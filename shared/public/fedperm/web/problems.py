@@ -2,7 +2,6 @@
 
 import logging
 import math
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -12,7 +11,7 @@ from starlette.responses import Response
 from fedperm.durable_file import says_disk_is_full
 from fedperm.errors import FedPermError, RateLimitError, ServiceError, StorageFullError
 from fedperm.logs import request_id
-from fedperm.wire.message import MOST_NAMED, place_of
+from fedperm.wire.message import place_of
 from fedperm.wire.problem import (
     INTERNAL,
     INVALID,
@@ -84,14 +83,13 @@ async def _failed(_request: Request, error: Exception) -> Response:
 
 
 async def _invalid(_request: Request, error: Exception) -> Response:
-    """Says where and what, and never repeats the input: it may hold a secret."""
+    """Says where and what is wrong first, and never repeats the input: it may hold a secret."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    wrong: tuple[dict[str, Any], ...] = tuple(
-        {"at": place_of(e), "problem": e["msg"]} for e in error.errors()[:MOST_NAMED]
-    )
-    detail = "; ".join(f"{e['at']}: {e['problem']}" for e in wrong)
-    problem = INVALID.problem(detail, "see /openapi.json for the message's form", request_id.get())
-    return problem_response(problem.model_copy(update={"errors": wrong}))
+    first = error.errors()[0]
+    wrong = {"at": place_of(first), "problem": first["msg"]}
+    detail, hint = f"{wrong['at']}: {wrong['problem']}", "see /openapi.json for the message's form"
+    problem = INVALID.problem(detail, hint, request_id.get())
+    return problem_response(problem.model_copy(update={"errors": (wrong,)}))
 
 
 async def _of_the_framework(request: Request, error: Exception) -> Response:

@@ -5,13 +5,14 @@ import math
 import re
 import secrets
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fedperm.errors import BodyError, FedPermError, MediaTypeError
+from fedperm.errors import BodyError, FedPermError, InvalidRequestError, MediaTypeError
 from fedperm.logs import request_id
 from fedperm.web.incoming_body import IncomingBody, Pace, too_large
 from fedperm.web.metrics import HttpMetrics
@@ -20,8 +21,10 @@ from fedperm.web.problems import crash, refusal
 log = logging.getLogger(__name__)
 
 REQUEST_ID = "X-Request-ID"
-SMALL_BODY = 1 << 18
-"""Octets of a JSON body, at most."""
+CREDENTIAL_BODY = 1 << 12
+"""Octets of a body that holds the credential itself, at most: anybody may send one."""
+SMALL_BODY = 1 << 14
+"""Octets of any other JSON body, at most, unless its path has a limit of its own."""
 PACE = Pace(30.0)
 BULK_PACE = Pace(60.0, octets_per_second=1 << 14)
 """Slower senders hold a connection for little use."""
@@ -31,9 +34,11 @@ _TAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 @dataclass(frozen=True)
 class BodyLimits:
-    """Bodies are small and uncompressed; paths that match `bulk` check their length themselves."""
+    """Bodies are small, uncompressed and of one length; paths that match `bulk` check their length
+    themselves. `lengths` has the limits of single paths."""
 
     bulk: re.Pattern[str] | None = None
+    lengths: Mapping[re.Pattern[str], int] = field(default_factory=dict)
     pace: Pace = PACE
     bulk_pace: Pace = BULK_PACE
 
@@ -43,16 +48,33 @@ class BodyLimits:
                 f"the body is encoded: {headers['content-encoding'][:40]}",
                 "send it without Content-Encoding",
             )
-        if not self._is_bulk(scope) and _stated_length(headers) > SMALL_BODY:
-            raise too_large(SMALL_BODY)
+        if has_two_lengths(headers):
+            raise InvalidRequestError(
+                "the request has both a Content-Length and a Transfer-Encoding",
+                "send one of them: others on the way may go by the other one",
+            )
+        most = self._most(scope)
+        if _stated_length(headers) > most:
+            raise too_large(most)
 
     def body(self, scope: Scope, receive: Receive) -> IncomingBody:
+        pace = self.bulk_pace if self._is_bulk(scope) else self.pace
+        return IncomingBody(receive, pace, self._most(scope))
+
+    def _most(self, scope: Scope) -> float:
         if self._is_bulk(scope):
-            return IncomingBody(receive, self.bulk_pace, math.inf)
-        return IncomingBody(receive, self.pace, SMALL_BODY)
+            return math.inf
+        path: str = scope["path"]
+        return next((n for form, n in self.lengths.items() if form.fullmatch(path)), SMALL_BODY)
 
     def _is_bulk(self, scope: Scope) -> bool:
         return self.bulk is not None and self.bulk.fullmatch(scope["path"]) is not None
+
+
+def has_two_lengths(headers: Headers) -> bool:
+    """Whoever is between may have taken the other one: where the next request begins is in doubt,
+    and the connection must not be used again (RFC 9112, section 6.1)."""
+    return "content-length" in headers and "transfer-encoding" in headers
 
 
 class RequestLayer:
@@ -67,10 +89,12 @@ class RequestLayer:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        token = request_id.set(_identifier(Headers(scope=scope)))
+        headers = Headers(scope=scope)
+        token = request_id.set(_identifier(headers))
         try:
             body = self._limits.body(scope, receive)
-            await self._handle(scope, body, _Reply(send, body))
+            reply = _Reply(send, body, is_last=has_two_lengths(headers))
+            await self._handle(scope, body, reply)
         finally:
             request_id.reset(token)
 
@@ -91,11 +115,12 @@ class RequestLayer:
 
 class _Reply:
     """Sends, remembers the status, and adds the request id. Whoever sends too slowly is hung up
-    on: the rest of the body would hold the connection."""
+    on: the rest of the body would hold the connection. So is whoever sends his `last` request."""
 
-    def __init__(self, send: Send, body: IncomingBody) -> None:
+    def __init__(self, send: Send, body: IncomingBody, *, is_last: bool) -> None:
         self._send = send
         self._body = body
+        self._is_last = is_last
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
@@ -103,7 +128,7 @@ class _Reply:
             self.status = message["status"]
             headers = MutableHeaders(scope=message)
             headers[REQUEST_ID] = request_id.get()
-            if self._body.is_given_up:
+            if self._body.is_given_up or self._is_last:
                 headers["Connection"] = "close"
         await self._send(message)
 

@@ -7,14 +7,19 @@ from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import Field, SecretStr
 
+from fedperm.clock import SystemClock
 from fedperm.crash_points import warn_if_compiled_in
 from fedperm.database import sqlite_url
+from fedperm.engines import check_is_private
 from fedperm.errors import FedPermError, SettingsError
 from fedperm.logs import LogLevel, configure_logs
+from fedperm.plain_text import visible
 from fedperm.services import ServiceSpec
 from fedperm.settings import Settings, read_secret
 from fedperm.web.connections import ConnectionLimits
 from fedperm.web.credentials import OperatorCredential
+from fedperm.web.log_brake import brake_logs
+from fedperm.web.proxies import TrustedProxies
 from fedperm.web.serving import DRAIN_SECONDS, Serving
 
 WRONG_START = 2
@@ -37,6 +42,16 @@ class ServerSettings(Settings):
     """Requests under way at SIGTERM may take so long to finish."""
     most_connections: Annotated[int, Field(ge=1)] = ConnectionLimits.most
     """Held at once; more are told to try again."""
+    most_strangers: Annotated[int, Field(ge=1)] = ConnectionLimits.most_strangers
+    """Connections from one address on which nobody has shown a valid credential yet."""
+    unread_seconds: Annotated[float, Field(gt=0)] = ConnectionLimits.unread_seconds
+    """Whoever takes nothing of an answer for so long, or next to nothing, is hung up on."""
+    call_burst: Annotated[int, Field(ge=1)] = 500
+    """Requests of one client, of every kind, at once; then `calls_per_second`. A round takes about
+    ten of the aggregator, and one of the key server."""
+    calls_per_second: Annotated[float, Field(gt=0)] = 50.0
+    trusted_proxies: str = ""
+    """Addresses and networks whose X-Forwarded-For and X-Forwarded-Proto are believed."""
     log_level: LogLevel = "INFO"
 
     operator_token_file: Path
@@ -44,6 +59,8 @@ class ServerSettings(Settings):
     database_url: SecretStr | None = None
     """May hold a password."""
     database_url_file: Path | None = None
+    database_without_tls: bool = False
+    """Admits a database on another machine without a certificate that is checked."""
     insecure_for_tests: bool = False
     """Admits short keys and no norm bound, to those who say the same."""
 
@@ -55,7 +72,10 @@ class ServerSettings(Settings):
             self.tls_key,
             self.address_file,
             drain_seconds=self.drain_seconds,
-            limits=ConnectionLimits(self.most_connections),
+            limits=ConnectionLimits(
+                self.most_connections, self.most_strangers, unread_seconds=self.unread_seconds
+            ),
+            proxies=TrustedProxies.named(self.trusted_proxies),
         )
 
     def operator(self) -> OperatorCredential:
@@ -64,6 +84,12 @@ class ServerSettings(Settings):
     @property
     def url(self) -> str:
         """Of the database: a file in the state directory if nothing else is said."""
+        url = self._given_url()
+        if not self.database_without_tls:
+            check_is_private(url, f"{self.spec.env_prefix}DATABASE_WITHOUT_TLS")
+        return url
+
+    def _given_url(self) -> str:
         if self.database_url and self.database_url_file:
             raise SettingsError(
                 "the database URL is given twice", "set the file or the variable, not both"
@@ -83,9 +109,10 @@ def run_server(settings: type[AnySettings], run: Callable[[AnySettings], None]) 
     try:
         chosen = settings.from_environment()
         configure_logs(chosen.log_level)
+        brake_logs(SystemClock())
         warn_if_compiled_in()
         run(chosen)
     except FedPermError as error:
-        sys.stderr.write(f"{error.message}\n{error.hint}\n")
+        sys.stderr.write(visible(f"{error.message}\n{error.hint}\n"))
         return WRONG_START
     return 0

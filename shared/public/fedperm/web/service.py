@@ -1,6 +1,5 @@
 """A FastAPI application with everything that both servers have at the edge."""
 
-import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
@@ -18,6 +17,8 @@ from fedperm.web.stalls import StallMeter
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
+SMALL_BODIES = BodyLimits()
+
 
 @asynccontextmanager
 async def _nothing_to_run(_app: FastAPI) -> AsyncIterator[None]:
@@ -29,10 +30,10 @@ def build_service(
     *,
     ready: Check,
     registry: CollectorRegistry,
-    bulk: re.Pattern[str] | None = None,
+    limits: BodyLimits = SMALL_BODIES,
     lifespan: Lifespan = _nothing_to_run,
 ) -> FastAPI:
-    """`bulk` matches the paths that take bodies of more than a few kilobytes."""
+    """`limits` are for paths that take other bodies than a few kilobytes of JSON."""
     app = DocumentedApp(
         title=f"FedPerm {spec.title}",
         version=fedperm.__version__,
@@ -45,7 +46,7 @@ def build_service(
     metrics = HttpMetrics(registry)
     install_problems(app)
     app.include_router(health_routes(spec.name, ready, metrics))
-    app.add_middleware(RequestLayer, limits=BodyLimits(bulk), metrics=metrics)
+    app.add_middleware(RequestLayer, limits=limits, metrics=metrics)
     return app
 
 

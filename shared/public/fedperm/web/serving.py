@@ -15,8 +15,12 @@ from fastapi import FastAPI
 from fedperm.durable_file import write_durably
 from fedperm.errors import SettingsError
 from fedperm.web.connections import ConnectionLimits, guarded
+from fedperm.web.proxies import NO_PROXIES, TrustedProxies
 
 TLS_KIB = 16
+
+UNSENT_OCTETS = 1 << 16
+"""Of an answer, in the kernel."""
 
 DRAIN_SECONDS = 20
 """Requests under way at SIGTERM may take so long to finish. All is over within 30 s then."""
@@ -34,6 +38,7 @@ class Serving:
     keep_alive_seconds: int = 75
     drain_seconds: int = DRAIN_SECONDS
     limits: ConnectionLimits = field(default_factory=ConnectionLimits)
+    proxies: TrustedProxies = NO_PROXIES
 
     def __post_init__(self) -> None:
         if (self.tls_certificate is None) != (self.tls_key is None):
@@ -54,15 +59,33 @@ def _spare_memory() -> None:
     vars(constants)["FLOW_CONTROL_HIGH_WATER_SSL_READ"] = TLS_KIB
 
 
-def serve(app: FastAPI, serving: Serving, on_stop: Callable[[], None] = do_nothing) -> None:
+def _hurry_handshakes(seconds: float) -> None:
+    """Of connections that have not come so far no protocol knows, and so none counts them; asyncio
+    waits for a minute."""
+    vars(constants)["SSL_HANDSHAKE_TIMEOUT"] = seconds
+
+
+def keep_to_oneself(_address: str) -> None:
+    """For servers whose address is known, or in a file."""
+
+
+def serve(
+    app: FastAPI,
+    serving: Serving,
+    on_stop: Callable[[], None] = do_nothing,
+    on_listening: Callable[[str], None] = keep_to_oneself,
+) -> None:
     """Until SIGTERM or SIGINT. `on_stop` is called at the signal, before the requests under way
-    are waited for: long polls and streams learn from it that they are to end."""
+    are waited for: long polls and streams learn from it that they are to end. `on_listening` is
+    told the address; whoever asks there from then on is answered a little later."""
     server = _Server(_config(app, serving), on_stop)
     listener = _listen(serving)
     _heed_signals(server)
     _spare_memory()
+    _hurry_handshakes(serving.limits.head_seconds)
     if serving.address_file is not None:
         write_durably(serving.address_file, _address(serving, listener).encode())
+    on_listening(_address(serving, listener))
     server.run(sockets=[listener])
 
 
@@ -94,7 +117,19 @@ def _listen(serving: Serving) -> socket.socket:
     # inherited by every connection; else an answer waits for the peer's delayed acknowledgement,
     # and asyncio does it only for sockets that were made with the number of the protocol
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    _see_who_reads(listener, serving.limits.unread_seconds)
     return listener
+
+
+def _see_who_reads(listener: socket.socket, unread_seconds: float) -> None:
+    """The kernel takes megabytes for a peer that takes nothing. Where it can, it keeps little, so
+    that the protocol sees what a slow peer has taken; and it gives up a peer that takes nothing of
+    what lies below the protocol, in the kernel or in TLS."""
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_OCTETS)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        milliseconds = int(1000 * unread_seconds)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
 
 
 def _address(serving: Serving, listener: socket.socket) -> str:
@@ -106,11 +141,14 @@ def _config(app: FastAPI, serving: Serving) -> uvicorn.Config:
     config = uvicorn.Config(
         app,
         loop="fedperm.web.event_loop:fair_loop",
-        http=guarded(serving.limits),
+        http=guarded(serving.limits, serving.proxies),
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # callers must not choose the address that limits count by
+        # callers must not choose the address that limits count by
+        proxy_headers=bool(serving.proxies),
+        forwarded_allow_ips=serving.proxies.texts(),
         timeout_keep_alive=serving.keep_alive_seconds,
         timeout_graceful_shutdown=serving.drain_seconds,
         ssl_certfile=serving.tls_certificate,

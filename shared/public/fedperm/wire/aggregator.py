@@ -1,9 +1,9 @@
 """JSON messages of the aggregator's interface; docs/protocol.md says when they travel."""
 
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, StringConstraints, model_validator
 
 from fedperm.ids import NO_EPOCH, NO_ROUND, EpochNumber, RoundNumber
 from fedperm.protocol import FIRST_PROTOCOL
@@ -204,6 +204,33 @@ class SubmissionReport(Message):
     bounded: bool | None
 
 
+class SignedCheckpoint(Message):
+    """`statement` is a signed CheckpointStatement, `certificate` the signed ClientCertificate of
+    whoever signed it."""
+
+    statement: str
+    certificate: str
+
+
+class CheckpointReceipt(Message):
+    """`wanted`: more than half of the round's contributors have signed this checkpoint, and nobody
+    has sent its octets."""
+
+    wanted: bool
+
+
+class CheckpointOffer(Message):
+    """The newest sealed checkpoint, and who vouches for it; `round` to `size` are as in each of the
+    statements."""
+
+    round: RoundField
+    epoch: EpochField
+    lineage: Sha256
+    sha256: Sha256
+    size: int
+    signed: Many[SignedCheckpoint]
+
+
 class ClientSeconds(Message):
     """A client's time by phase."""
 
@@ -212,6 +239,12 @@ class ClientSeconds(Message):
     encrypt: ReportedSeconds
     upload: ReportedSeconds
     decrypt: ReportedSeconds
+
+
+def in_tenths(seconds: ClientSeconds) -> ClientSeconds:
+    """All that an operator needs in the open. Finer ones would tell the aggregator how long exactly
+    a client computed on what the aggregator had chosen."""
+    return ClientSeconds(**{part: round(value, 1) for part, value in seconds})
 
 
 class TestMetrics(Message):
@@ -236,17 +269,55 @@ class LedgerReport(Message):
     whole_update: Epsilon
 
 
+class Measured(Message):
+    """What a client computes from the decrypted model. `train_loss` is an unnoised release: only if
+    the run's document asks for it and the client's own settings allow it. `seconds` are to the
+    millisecond."""
+
+    test: TestMetrics | None
+    train_loss: float | None = None
+    seconds: ClientSeconds | None = None
+
+
+MEASURED_OCTETS = 512
+"""Of a Measured before it is sealed: the longest numbers take some 350."""
+SEALED_CHARACTERS = 747
+"""48 octets more, in base64url."""
+SealedText = Annotated[str, StringConstraints(pattern=rf"^[A-Za-z0-9_-]{{{SEALED_CHARACTERS}}}$")]
+
+
 class ClientReport(Message):
-    """Sent after a round was settled. `train_loss` is an unnoised release: only if the run's
-    document asks for it and the client's own settings allow it. Without a budget there is no
-    `ledger`."""
+    """Sent after a round was settled. What a client measures on the decrypted model is `sealed` to
+    the run's operator (fedperm_secret.sealed_reports): the aggregator may have chosen that model.
+    Only if the client's owner wants it so does it travel as `measured`, in the clear; a report has
+    both only where the operator has opened it. Without a budget there is no `ledger`."""
 
     seconds: ClientSeconds
     bytes_up: Octets
     bytes_down: Octets
-    test: TestMetrics | None
-    train_loss: float | None = None
     ledger: LedgerReport | None = None
+    sealed: SealedText | None = None
+    measured: Measured | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_older_version(cls, members: Any) -> Any:
+        """Reports were kept as they came, in the clear."""
+        if not isinstance(members, dict) or "test" not in members:
+            return members
+        kept = dict(members)
+        measured = {"test": kept.pop("test"), "train_loss": kept.pop("train_loss", None)}
+        return {**kept, "measured": measured}
+
+    @property
+    def in_clear(self) -> bool:
+        """So that the aggregator could read it."""
+        return self.measured is not None and self.sealed is None
+
+    @property
+    def test(self) -> TestMetrics | None:
+        """If it can be read."""
+        return None if self.measured is None else self.measured.test
 
 
 class NamedReport(Message):

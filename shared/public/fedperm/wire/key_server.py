@@ -12,10 +12,12 @@ LONGEST_TOKEN_LIFE_SECONDS = 365 * 24 * 3600.0
 
 
 class Identity(Message):
-    """Who this key server is."""
+    """Who this key server is. `succession` are signed IdentitySuccessions that lead from its first
+    signing key to this one."""
 
     signing_key: KeyText
     fingerprint: Sha256
+    succession: Many[str] = ()
 
 
 class KeyRequest(Message):
@@ -44,6 +46,21 @@ class SignedEpoch(Message):
     """`record` is a signed EpochRecord."""
 
     record: str
+
+
+class DestroyedEpoch(Message):
+    """An epoch whose secret key is gone; its public record stays."""
+
+    key: KeyField
+    epoch: EpochField
+    key_id: Sha256
+    destroyed_at: float
+
+
+class SignedNotice(Message):
+    """`notice` is a signed EpochNotice."""
+
+    notice: str
 
 
 class TokenRequest(Message):
@@ -75,11 +92,10 @@ class TokenList(Message):
 
 
 class Enrolment(Message):
-    """What a client asks with; both keys are its own and made by itself."""
+    """What a client asks with; `proof` is a signed EnrolmentProof, which has its two keys."""
 
     token: Annotated[str, Field(max_length=512)]
-    signing_key: KeyText
-    sealing_key: KeyText
+    proof: Annotated[str, Field(max_length=2048)]
 
 
 class Enrolled(Message):
@@ -103,6 +119,12 @@ class ClientList(Message):
     clients: Many[ClientStatus]
 
 
+class Certificate(Message):
+    """`certificate` is a signed ClientCertificate."""
+
+    certificate: str
+
+
 class Revocation(Message):
     """A revoked client knows the shared key, so the key has a new epoch from here on."""
 
@@ -124,10 +146,12 @@ class GrantedAccess(Message):
     expires_at: float
 
 
-class ReleasedKey(Message):
-    """`release` is a signed KeyRelease."""
+def _is_unknown(member: str | None) -> bool:
+    return member is None
 
-    release: str
+
+Told = Annotated[str | None, Field(exclude_if=_is_unknown)]
+"""Left out where it is not known: entries of older versions have it not, and their hashes stay."""
 
 
 class AuditEntry(Message):
@@ -137,8 +161,21 @@ class AuditEntry(Message):
     at: float
     event: str
     details: dict[str, Any]
+    actor: Told = None
+    address: Told = None
     previous: str
     hash: Sha256
+
+
+class ReleasedKey(Message):
+    """`release` is a signed KeyRelease, `entry` what the audit log says of it, and `head` a signed
+    AuditHead: the log's end with this entry. `held` is one of the entry that the client asked for,
+    as the log has it now; none if it has no such entry."""
+
+    release: str
+    entry: AuditEntry
+    head: str
+    held: str | None = None
 
 
 class AuditLog(Message):

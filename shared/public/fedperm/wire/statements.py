@@ -2,11 +2,18 @@
 
 | statement | signed by | read by |
 |---|---|---|
+| IdentitySuccession: from here on it is that key which speaks for me | key server | everybody |
 | EpochRecord: this is the public key of that epoch | key server | everybody |
+| EpochNotice: this is the newest epoch, at the moment of your question | key server | one client |
 | KeyRelease: this is its secret half, sealed to you | key server | one client |
+| AuditHead: this is where my audit log ends | key server | clients, auditors |
 | AccessToken: the bearer may do this, there | key server | aggregator, key server |
+| ClientCertificate: this signing key is that client's | key server | aggregator, clients |
+| EnrolmentProof: these keys are mine, and I enrol with them by this token | client | key server |
 | ClientAssertion: it is me who asks | client | key server |
 | Manifest: this upload is mine, for that round | client | aggregator |
+| DocumentSignature: I made this run | run operator | everybody |
+| CheckpointStatement: this is the sealed model after that round | client | aggregator, clients |
 """
 
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -27,13 +34,15 @@ from fedperm.wire.message import (
     Sha256,
     Word,
 )
-from fedperm.wire.public_keys import KeyText
+from fedperm.wire.public_keys import KeyText, SealingKeyText
 from fedperm.wire.signed import Statement
 
 PosixSeconds = Annotated[int, Field(ge=0, lt=1 << 53)]
 """Bounded: one that no float holds would crash whoever compares it with a clock."""
 KeyMaterial = Annotated[str, Field(pattern=r"^[0-9a-f]+$", max_length=4096)]
 Parameter = Annotated[int, Field(ge=0, lt=1 << 31)]
+Nonce = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+"""Sixteen octets that were never used before, in hexadecimal."""
 
 CLOCK_LEEWAY_SECONDS = 60.0
 """How far two parties' clocks may differ."""
@@ -103,6 +112,16 @@ class SchemeSpec(Message):
         return f"{self.name} ({chosen})" if chosen else self.name
 
 
+class IdentitySuccession(Statement):
+    """Signed with `signing_key`, the one that is succeeded."""
+
+    typ: ClassVar[str] = "fedperm-identity+jwt"
+
+    signing_key: KeyText
+    successor: KeyText
+    iat: PosixSeconds
+
+
 class EpochRecord(Statement):
     """`keys` says who holds the secret half; `public` is the key as its scheme writes it."""
 
@@ -138,6 +157,18 @@ class EpochRecord(Statement):
         return public_key
 
 
+class EpochNotice(Statement):
+    """Which epoch of a key is the newest. `nonce` was drawn by whoever asked, just before: the
+    notice is not older than the question, whatever stands in between and whatever clocks say."""
+
+    typ: ClassVar[str] = "fedperm-newest+jwt"
+
+    key: KeyField
+    epoch: EpochField
+    nonce: Nonce
+    iat: int
+
+
 class KeyRelease(Statement):
     """`sealed` is HPKE (fedperm_secret.sealed) in base64url."""
 
@@ -148,6 +179,27 @@ class KeyRelease(Statement):
     key_id: Sha256
     client: ClientField
     sealed: str
+    iat: int
+
+
+class AuditHead(Statement):
+    """The number and the hash of the last entry."""
+
+    typ: ClassVar[str] = "fedperm-audit-head+jwt"
+
+    number: Annotated[int, Field(ge=1, lt=1 << 31)]
+    hash: Sha256
+    iat: int
+
+
+class ClientCertificate(Statement):
+    """Whose statements a signing key signs: clients can verify each other by it."""
+
+    typ: ClassVar[str] = "fedperm-client+jwt"
+
+    key: KeyField
+    client: ClientField
+    signing_key: KeyText
     iat: int
 
 
@@ -175,6 +227,20 @@ class AccessToken(Expiring):
     scope: Scope
     key: KeyField
     cnf: Confirmation
+
+
+class EnrolmentProof(Statement):
+    """Signed with `signing_key` itself. `token` is the SHA-256 of the enrolment token's text, `aud`
+    the fingerprint in it. It says no time: the token does, and the same request sent again must be
+    the same octets."""
+
+    typ: ClassVar[str] = "fedperm-enrolment+jwt"
+
+    key: KeyField
+    aud: Sha256
+    token: Sha256
+    signing_key: KeyText
+    sealing_key: SealingKeyText
 
 
 class ClientAssertion(Expiring):
@@ -206,3 +272,30 @@ class Manifest(Statement):
     sha256: Sha256
     size: int
     tensors: Annotated[dict[str, Sha256], Field(max_length=16)] = Field(default_factory=dict)
+
+
+class DocumentSignature(Statement):
+    """By the key that the run's document itself names (`operator.signing_key`): whoever pins that
+    key, or the hash, takes the run from nobody else. `document` is the hash of its bytes."""
+
+    typ: ClassVar[str] = "fedperm-document+jwt"
+
+    run: RunField
+    document: Sha256
+
+
+class CheckpointStatement(Statement):
+    """What a contributor to a round found: the digest of the model after it, sealed to the run's
+    clients under the key of `epoch`. `lineage` is that of `fedperm.lineage`. It holds nothing that
+    follows from the model alone: whoever chooses an aggregate must not be able to compare."""
+
+    typ: ClassVar[str] = "fedperm-checkpoint+jwt"
+
+    run: RunField
+    document: Sha256
+    round: RoundField
+    epoch: EpochField
+    lineage: Sha256
+    sha256: Sha256
+    size: int
+    client: ClientField

@@ -1,0 +1,1 @@
+"""`fedperm operator`: who the run operator is, by keys that no server holds."""
