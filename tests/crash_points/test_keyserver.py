@@ -312,7 +312,7 @@ async def find_tampering(story: Story) -> None:
     database = Database(sqlite_url(server.state / "keyserver.db"))
     for moment in KEY_SERVER_STEPS["tampering"]:
         newcomer, enrolled = await story.enrolled()
-        change_a_row(database, enrolled.client)
+        change_a_row(database, enrolled.client, 1.5)
 
         async def refused(newcomer: Newcomer = newcomer, name: str = enrolled.client) -> int:
             with pytest.raises(RefusedError) as caught:
