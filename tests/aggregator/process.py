@@ -18,6 +18,7 @@ from fedperm.services import AGGREGATOR
 from fedperm.wire.aggregator import RoundState, TaskKind
 from tests.aggregator.bench import Bench
 from tests.aggregator.parties import OPERATOR, Client, ManualClock
+from tests.proc import children_of, workers_of
 
 PATIENCE_SECONDS = 120.0
 
@@ -74,16 +75,10 @@ class Process:
         self._process.send_signal(number)
 
     def workers(self) -> list[int]:
-        """Without the process in which Python keeps track of what is to be cleaned up."""
-        return [
-            pid
-            for pid in self.children()
-            if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
-        ]
+        return workers_of(self._process.pid)
 
     def children(self) -> list[int]:
-        tasks = Path(f"/proc/{self._process.pid}/task").glob("*/children")
-        return [int(pid) for task in tasks for pid in task.read_text().split()]
+        return children_of(self._process.pid)
 
     def log(self) -> str:
         return (self._folder / "log").read_text()

@@ -16,6 +16,7 @@ from fedperm.errors import SettingsError
 from fedperm.workers import Workers
 from fedperm_aggregator.jobs.pool import EXECUTORS, LOOKS, WorkerPool, WorkerSpec, open_pool
 from tests.core.federation import IN_THIS_PROCESS
+from tests.proc import is_running
 
 PATIENCE_SECONDS = 120.0
 SILENCE_SECONDS = 5.0
@@ -26,18 +27,9 @@ def process_pool(count: int, silence_seconds: float) -> WorkerPool:
     return open_pool(WorkerSpec("process://", count, silence_seconds))
 
 
-def is_alive(pid: int) -> bool:
-    """Zombies are dead."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
-
-
 def wait_until_gone(pid: int) -> None:
     end = time.monotonic() + PATIENCE_SECONDS
-    while is_alive(pid):
+    while is_running(pid):
         assert time.monotonic() < end, "the worker outlived its parent"
         time.sleep(0.02)
 
@@ -120,7 +112,7 @@ def test_workers_end_when_the_aggregator_is_killed(tmp_path: Path):
     ) as parent:
         assert parent.stdout is not None
         worker = int(parent.stdout.readline())
-        assert is_alive(worker)
+        assert is_running(worker)
         parent.send_signal(signal.SIGKILL)
     wait_until_gone(worker)
 

@@ -22,7 +22,8 @@ from tests.aggregator.process import (
     until_open,
     until_published,
 )
-from tests.aggregator.test_pool import is_alive, wait_until_gone
+from tests.aggregator.test_pool import wait_until_gone
+from tests.proc import is_running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.system]
 
@@ -100,7 +101,7 @@ async def test_a_worker_that_stands_still_in_a_fold_goes_on_or_is_replaced_and_n
         os.kill(worker, signal.SIGCONT)  # past its lease, before anybody has lost patience
         await until_published(bench, resumed)
         assert await check_sum(bench, resumed) == ("ada", "ben")
-        assert is_alive(worker)
+        assert is_running(worker)
 
         worker, number = await stop_before_the_fold(process, bench, resumed)
         await until_published(bench, number)
@@ -149,7 +150,7 @@ async def test_an_aggregator_that_stood_still_past_leases_and_deadlines_goes_on(
         await bench.contribute(2, *clients)
         await until_published(bench, 2)
         assert await check_sum(bench, 2) == ("ada", "ben", "cleo")
-        assert is_alive(worker)
+        assert is_running(worker)
         await until_open(bench, clients[0], 2)
         assert await events(bench, EventKind.ROUND_PUBLISHED, 1) == 1
         assert await events(bench, EventKind.SUBMISSION_CHECKED, 2) == 3

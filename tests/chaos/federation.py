@@ -21,6 +21,7 @@ from tests.chaos.upload_witness import UploadWitness
 from tests.chaos.verdict import ClientState, Seen
 from tests.client.documents import document
 from tests.federation.world import World, world
+from tests.proc import workers_of
 
 PARAMETERS = 40
 OPTIONS = {"parameters": PARAMETERS}
@@ -79,7 +80,7 @@ class TroubledFederation:
 
     def workers(self) -> list[int]:
         """The aggregator's worker processes, as far as it runs and has any."""
-        return [pid for pid in _children(self.world.aggregator.pid) if _is_worker(pid)]
+        return workers_of(self.world.aggregator.pid)
 
     def come_to_rest(self, seconds: float) -> None:
         """No new round is opened, and everybody has settled the last one."""
@@ -168,21 +169,3 @@ def _start(world: World, network: Network, name: str, shard: int, plan_of: PlanO
 def kill(pid: int) -> None:
     """This process alone, as the system would if it were short of memory."""
     os.kill(pid, signal.SIGKILL)
-
-
-def _children(pid: int) -> list[int]:
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            found += map(int, task.read_text().split())
-        except OSError:  # a thread that has ended
-            continue
-    return found
-
-
-def _is_worker(pid: int) -> bool:
-    """And not the process in which Python keeps track of what is to be cleaned up."""
-    try:
-        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False

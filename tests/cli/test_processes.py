@@ -4,27 +4,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from fedperm_cli.errors import FederationError
 from fedperm_cli.federation.processes import Processes
 from tests.cli.started import start_unruly
+from tests.proc import is_running
 
 
 @pytest.fixture
 def processes(tmp_path) -> Iterator[Processes]:
     with Processes(tmp_path) as processes:
         yield processes
-
-
-def is_running(pid: int) -> bool:
-    """A zombie that nobody has reaped yet does not count."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def ends(pid: int) -> bool:

@@ -121,16 +121,6 @@ def together(place: str, scans: Iterable[Scan]) -> Scan:
     return Scan(place, sum(scan.octets for scan in scans), hits)
 
 
-def processes_of(leader: int) -> list[int]:
-    """A process and all that it started, and they in turn."""
-    children = [
-        int(child)
-        for task in Path(f"/proc/{leader}/task").glob("*/children")
-        for child in task.read_text().split()
-    ]
-    return [leader, *(pid for child in children for pid in processes_of(child))]
-
-
 def reason_not_to_read(pid: int) -> str | None:
     """Why the system forbids to read this process's memory; None if it does not."""
     try:

@@ -6,8 +6,9 @@ from pathlib import Path
 from tests.leaks import needles
 from tests.leaks import secrets_of_a_run as secrets
 from tests.leaks.needles import Needle
-from tests.leaks.scanner import Scan, Scanner, processes_of, together
+from tests.leaks.scanner import Scan, Scanner, together
 from tests.leaks.whole_run import EPOCHS, StandingRun
+from tests.proc import family_of
 
 
 class Search:
@@ -38,7 +39,7 @@ class Search:
 
     def of_the_aggregators_memory(self) -> Scan:
         """The same, in all of its processes."""
-        pids = processes_of(self._run.world.aggregator.pid)
+        pids = family_of(self._run.world.aggregator.pid)
         scans = map(Scanner(self._foreign).process, pids)
         return together(f"memory of the aggregator ({len(pids)} processes)", scans)
 

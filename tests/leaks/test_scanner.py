@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from tests.leaks import needles, scanner
-from tests.leaks.scanner import Scanner, processes_of, reason_not_to_read
+from tests.leaks.scanner import Scanner, reason_not_to_read
+from tests.proc import family_of
 
 P = random.Random(1).getrandbits(512) | 1 << 511
 TOKEN = "c29tZSBzZWNyZXQgdGhhdCBub2JvZHkga25vd3M"  # noqa: S105 (a test's own)
@@ -153,7 +154,7 @@ def test_a_secret_in_a_living_process_is_found(kind, form):
         assert holder.stdout.readline() == b"ready\n"
         if reason := reason_not_to_read(holder.pid):
             pytest.skip(reason)
-        (pid,) = processes_of(holder.pid)
+        (pid,) = family_of(holder.pid)
         scan = SCANNER.process(pid)
     finally:
         holder.kill()

@@ -17,6 +17,7 @@ import pytest
 from fedperm.api.aggregator import AggregatorApi
 from fedperm.api.connection import Connection, Patience
 from fedperm.services import SERVICES
+from tests.proc import children_of
 
 PATIENCE_SECONDS = 60.0
 
@@ -58,8 +59,7 @@ class ServerProcess:
     @contextmanager
     def workers_stopped(self) -> Iterator[None]:
         """What they are given is not done before the end."""
-        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        workers = [int(pid) for task in tasks for pid in task.read_text().split()]
+        workers = children_of(self.process.pid)
         assert workers
         for worker in workers:
             os.kill(worker, signal.SIGSTOP)
